@@ -1,0 +1,119 @@
+# Lodger. `make help` lists the targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= gcc
+VERSION := 0.1.0
+
+BINDIR := $(PREFIX)/bin
+SBINDIR := $(PREFIX)/sbin
+LIBEXECDIR := $(PREFIX)/libexec/lodger
+SHAREDIR := $(PREFIX)/share/lodger
+MANDIR := $(PREFIX)/share/man
+SYSCONFDIR := /etc/lodger
+UNITDIR := /etc/systemd/system
+COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
+
+B := build
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+	-fno-common -ftrivial-auto-var-init=zero
+CPPFLAGS_ALL := -D_GNU_SOURCE -Iproto -I$(B)/proto \
+	-DLODGER_LIBEXEC='"$(LIBEXECDIR)"' -DLODGER_VERSION='"$(VERSION)"'
+CFLAGS_ALL := -std=gnu17 $(WARN) $(HARDEN) -fPIE $(CFLAGS)
+LDFLAGS_ALL := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code $(LDFLAGS)
+# What runs as root or as a session's init is one file that maps nothing else.
+STATIC := -static-pie
+STATIC_LIBS := -lseccomp -lcap -lprotobuf-c -lbsd -lmd
+CLIENT_LIBS := -larchive -ljansson -lprotobuf-c -lbsd -lmd
+
+PROTO_SRC := proto/frame.c proto/session.c
+HELPER_SRC := $(wildcard helper/*.c)
+AGENT_SRC := $(wildcard client/agent/*.c)
+CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
+PB := helper agent
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+PROTO_OBJ := $(call obj,$(PROTO_SRC))
+HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
+AGENT_OBJ := $(call obj,$(AGENT_SRC)) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
+CLIENT_OBJ := $(call obj,$(CLIENT_SRC) proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o \
+	$(B)/proto/agent.pb-c.o
+PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
+
+PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger
+
+.PHONY: all
+all: $(PROGRAMS)  ## build everything (the default)
+
+$(B)/lodger-helper: $(HELPER_OBJ)
+	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
+
+$(B)/lodger-agent: $(AGENT_OBJ)
+	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
+
+$(B)/lodger: $(CLIENT_OBJ)
+	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ $(CLIENT_LIBS)
+
+$(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h: proto/%.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=proto --c_out=$(B)/proto $<
+.PRECIOUS: $(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h
+
+# Generated code is not held to our warnings.
+$(B)/proto/%.pb-c.o: $(B)/proto/%.pb-c.c
+	$(CC) $(CPPFLAGS_ALL) -std=gnu17 $(HARDEN) -fPIE $(CFLAGS) -c -o $@ $<
+
+$(B)/%.o: %.c $(PB_HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
+		-MMD -MP -c -o $@ $<
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+include tests/tests.mk
+
+# The group must exist: the helper is for its members alone.
+.PHONY: install
+install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger must exist)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(SBINDIR) $(DESTDIR)$(LIBEXECDIR) \
+		$(DESTDIR)$(SHAREDIR)/channel $(DESTDIR)$(SYSCONFDIR)/nix $(DESTDIR)$(COMPLETIONDIR)
+	install -m 755 $(B)/lodger $(DESTDIR)$(BINDIR)/lodger
+	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
+	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
+	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
+	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)"
+
+.PHONY: uninstall
+uninstall:  ## remove what install put there; policy, channel and store stay
+	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
+		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
+		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \
+		$(DESTDIR)$(MANDIR)/man8/lodger-helper.8
+	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
+
+.PHONY: demo
+demo:  ## as root on a fresh Debian: install everything and run the main job as a demo user
+	share/demo
+
+.PHONY: bench
+bench:  ## print medians of 50 runs, beside bubblewrap
+	tests/bench/run
+
+.PHONY: lines
+lines:  ## lines of code in helper/ (no blank lines, no comments)
+	@cat helper/*.c helper/*.h | $(CC) -fpreprocessed -dD -E -P - 2>/dev/null | \
+		grep -cv '^[[:space:]]*$$'
+
+.PHONY: compdb
+compdb: clean  ## write compile_commands.json (needs bear)
+	bear -- $(MAKE) all
+
+.PHONY: clean
+clean:  ## remove what was built
+	rm -rf $(B) compile_commands.json
+
+.PHONY: help
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

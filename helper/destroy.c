@@ -1,0 +1,58 @@
+// DESTROY and COLLECT. Whom a session belongs to is read from its record alone, whether it lives is
+// told by its lock alone; both are root's. There is no tree to delete: what a lodger wrote was in
+// the session's own tmpfs and died with it.
+#include "helper.h"
+
+#define DESTROY_USEC 4000000U
+
+static _Noreturn void destroy_answer(Lodger__Helper__Code code, uint32_t number)
+{
+	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
+	char name[SESSION_NAME_SIZE];
+
+	session_name(number, name);
+	reply.code = code;
+	reply.session = number;
+	report_success(&reply, name);
+}
+
+void session_destroy(uint32_t number, const struct caller *caller)
+{
+	uint64_t end = clock_boot_usec() + DESTROY_USEC;
+	struct record record;
+
+	// Opened first, looked up second: a cgroup is removed before its session's directory and
+	// made after it, so while that record stands, the open cgroup is this session's.
+	struct cgroup cgroup = cgroup_open(number);
+	Lodger__Helper__Code code = sessions_lookup(number, &record);
+	if (code == CODE(ALREADY_GONE))
+		destroy_answer(code, number);
+	if (code != CODE(OK))
+		refuse(code, "session", "lodger-%u is just being made or removed; try again", number);
+	if (caller->uid != 0 && caller->uid != record.owner)
+		refuse(CODE(PERMISSION), "session", "lodger-%u belongs to uid %u, not to you", number,
+		       record.owner);
+
+	while (clock_boot_usec() < end) {
+		cgroup_kill(&cgroup);
+		autoclose int lock = sessions_lock(number);
+		if (lock == SESSION_GONE)
+			destroy_answer(CODE(ALREADY_GONE), number);
+		if (lock >= 0 && sessions_remove(number))
+			destroy_answer(CODE(OK), number);
+		usleep(200);
+	}
+	refuse(CODE(BUSY), "session", "lodger-%u was told to die, but the kernel still holds a process "
+	       "of it; it keeps its number until lodger collect finds it gone", number);
+}
+
+void session_collect(void)
+{
+	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
+	char detail[64];
+
+	reply.code = CODE(OK);
+	reply.collected = sessions_collect();
+	snprintf(detail, sizeof(detail), "%u dead sessions removed", reply.collected);
+	report_success(&reply, detail);
+}

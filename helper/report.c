@@ -1,0 +1,76 @@
+// The one way out: every answer, refusal and log line. Packs and writes the Reply into the caller's
+// pipe, sends one datagram to syslog, exits. Writes to no descriptor that guard.c did not prove to
+// be a pipe; a reader that does not read holds up nobody, since no lock is waited for by then, and
+// guard.c's alarm ends it.
+#include "helper.h"
+
+#include <stdarg.h>
+#include <sys/un.h>
+#include <syslog.h>
+
+uid_t report_caller = (uid_t)-1;
+const char *report_operation = "request";
+int report_parent = -1;
+void (*report_undo)(void);
+
+// As syslog(3) would, but without its heap, time zone and blocking. A machine without a log, or
+// one with a full queue, loses the line and nothing else.
+static void log_line(int priority, const char *outcome, const char *detail)
+{
+	const struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "/dev/log" };
+	char line[700];
+	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(line, sizeof(line), "<%d>lodger-helper[%d]: uid %u %s %s: %s",
+		 LOG_AUTHPRIV | priority, getpid(), report_caller, report_operation, outcome, detail);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		(void)!send(fd, line, strlen(line), MSG_NOSIGNAL);
+}
+
+static _Noreturn void answer(Lodger__Helper__Reply *reply)
+{
+	uint8_t packed[HELPER_FRAME_MAX];
+
+	reply->version = HELPER_PROTOCOL_VERSION;
+	if (lodger__helper__reply__get_packed_size(reply) > sizeof(packed))
+		_exit(HELPER_EXIT_UNHEARD);
+	size_t size = lodger__helper__reply__pack(reply, packed);
+	_exit(frame_write(STDOUT_FILENO, packed, size) == 0 ? HELPER_EXIT_REPLIED :
+							       HELPER_EXIT_UNHEARD);
+}
+
+void refuse(Lodger__Helper__Code code, const char *field, const char *format, ...)
+{
+	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
+	void (*undo)(void) = report_undo;
+	char message[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	if (report_parent >= 0) {
+		// Nobody to tell if the parent is gone.
+		(void)!write(report_parent, message, strlen(message));
+		_exit(1);
+	}
+	report_undo = NULL;
+	if (undo)
+		undo();
+	log_line(LOG_NOTICE, "refused", message);
+	reply.code = code;
+	reply.field = (char *)field;
+	reply.message = message;
+	answer(&reply);
+}
+
+void die(const char *doing, const char *object)
+{
+	refuse(CODE(SYSTEM), "", "%s %s: %s", doing, object, strerrordesc_np(errno));
+}
+
+void report_success(Lodger__Helper__Reply *reply, const char *detail)
+{
+	log_line(LOG_INFO, "done", detail);
+	answer(reply);
+}
