@@ -90,7 +90,8 @@ static int base_enter(const char *hierarchy, const char *file)
 	at = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "%s", base);
 	while (at >= 0 && (next = strsep(&rest, "/"))) {
-		if (v2)
+		// Once, when it is new: what is above may be somebody else's to manage.
+		if (v2 && faccessat(at, next, F_OK, 0) < 0)
 			controllers_hand_down(at);
 		int inner = directory_make(at, next);
 		close(at);

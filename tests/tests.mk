@@ -1,0 +1,58 @@
+# The tests' part of the Makefile: unit tests (with sanitizers), probes, and who runs them.
+
+# Everything that a unit test can link to runs without privilege: built once more, with the address
+# and undefined-behaviour sanitizers.
+S := $(B)/sanitized
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SAN_CFLAGS = -std=gnu17 $(WARN) -g -O1 $(SANITIZE)
+SAN_AGENT := $(filter-out client/agent/main.c,$(AGENT_SRC))
+SAN_CLIENT := $(filter-out client/cli/main.c,$(CLIENT_SRC))
+san = $(patsubst %.c,$(S)/%.o,$(1))
+SAN_COMMON := $(call san,$(wildcard proto/*.c)) $(PB:%=$(S)/pb/%.pb-c.o)
+
+UNIT_TESTS := $(patsubst tests/unit/%_test.c,$(B)/tests/unit/%_test,$(wildcard tests/unit/*_test.c))
+PROBES := $(patsubst tests/probes/%.c,$(B)/probes/%,$(wildcard tests/probes/*.c))
+
+$(S)/pb/%.pb-c.o: $(B)/proto/%.pb-c.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) -std=gnu17 -g -O1 $(SANITIZE) -c -o $@ $<
+
+$(S)/%.o: %.c $(PB_HEADERS) Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) -Iclient/lib -Iclient/agent -Iclient/cli $(SAN_CFLAGS) \
+		-MMD -MP -c -o $@ $<
+
+# The agent and the client have files of the same names: a test is of the one or of the other.
+$(B)/tests/unit/agent_%_test: $(S)/tests/unit/agent_%_test.o $(call san,$(SAN_AGENT)) $(SAN_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lseccomp -lcap -lprotobuf-c -lbsd
+$(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka $(CLIENT_LIBS)
+$(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
+
+# The client as the command tests run it a second time.
+$(S)/lodger: $(call san,$(CLIENT_SRC)) $(SAN_COMMON)
+	$(CC) $(SANITIZE) -o $@ $^ $(CLIENT_LIBS)
+
+# Static, since they run inside sessions too.
+$(B)/probes/%: tests/probes/%.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -static -o $@ $<
+
+.PHONY: unit probes
+unit: $(UNIT_TESTS)  ## build the unit tests
+probes: $(PROBES)  ## build the programs that attack from inside and outside
+
+.PHONY: check
+check:  ## as root: install everything and run all fast tests (T=NAME: only those)
+	share/install-packages build run test
+	share/setup
+	$(MAKE) -s unit probes $(S)/lodger
+	tests/run $(T)
+
+.PHONY: check-unit
+check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root
+	@for test in $(UNIT_TESTS); do $$test || exit 1; done
