@@ -21,27 +21,28 @@ static const char *const hierarchies[CGROUP_HIERARCHIES] = { "memory", "pids", "
 // tree of a hybrid machine.
 static const char *const others[][2] = { { "freezer", ENTER_V1 }, { "unified", ENTER_V2 } };
 
-// The limits, in the order of policy_optional_names. `hierarchy` is an index above; swap is forbidden by allowing none (v2), or by no more
-// memory and swap together than memory (v1). CPU is microseconds in each 100,000.
+// The limits, in the order of policy_optional_names. `hierarchy` is an index above; swap is
+// forbidden by allowing none (v2), or by no more memory and swap together than memory (v1). CPU is
+// microseconds in each 100,000.
 static const struct {
 	enum limit_index limit;
 	int hierarchy;
 	uint64_t factor;
-	const char *file[2], *format[2];  // v1, v2
+	const char *v1_file, *v1, *v2_file, *v2;
 } rows[OPTIONAL_COUNT] = {
-	{ LIMIT_MEMORY, 0, 1, { "memory.limit_in_bytes", "memory.max" }, { "%lu", "%lu" } },
-	{ LIMIT_MEMORY, 0, 1, { "memory.memsw.limit_in_bytes", "memory.swap.max" }, { "%lu", "0" } },
-	{ LIMIT_PIDS, 1, 1, { "pids.max", "pids.max" }, { "%lu", "%lu" } },
-	{ LIMIT_CPU, 2, 1000, { "cpu.cfs_quota_us", "cpu.max" }, { "%lu", "%lu 100000" } },
+	{ LIMIT_MEMORY, 0, 1, "memory.limit_in_bytes", "%lu", "memory.max", "%lu" },
+	{ LIMIT_MEMORY, 0, 1, "memory.memsw.limit_in_bytes", "%lu", "memory.swap.max", "0" },
+	{ LIMIT_PIDS, 1, 1, "pids.max", "%lu", "pids.max", "%lu" },
+	{ LIMIT_CPU, 2, 1000, "cpu.cfs_quota_us", "%lu", "cpu.max", "%lu 100000" },
 };
 
-static bool v2;           // which version the machine is on
-static const char *base;  // the policy's cgroup
+static bool v2;		 // which version the machine is on
+static const char *base; // the policy's cgroup
 static int base_directory[CGROUP_HIERARCHIES];
 
 static int file_write(int directory, const char *name, const char *value)
 {
-	autoclose int fd = openat(directory, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = openat(directory, name, O_WRONLY | OPEN_SAFE);
 
 	return fd < 0 ? -1 : frame_write_full(fd, value, strlen(value));
 }
@@ -57,7 +58,7 @@ static void controllers_hand_down(int directory)
 
 static int directory_open(int at, const char *name)
 {
-	return at < 0 ? -1 : openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return at < 0 ? -1 : openat(at, name, OPEN_DIRECTORY);
 }
 
 // Makes cgroup `name` in `at` unless it is there, readable for the client's usage figures, and
@@ -128,17 +129,21 @@ struct cgroup cgroup_create(uint32_t number, const uint64_t limits[LIMIT_COUNT],
 		controllers_hand_down(base_directory[0]);
 	// Two v1 controllers may share a hierarchy: then the second finds the first's directory.
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
-		cgroup.directory[i] = base_directory[i] < 0 ? -1 :
-			directory_make(base_directory[i], session_digits(number));
+		cgroup.directory[i] =
+			base_directory[i] < 0
+				? -1
+				: directory_make(base_directory[i], session_digits(number));
 	for (int i = 0; i < OPTIONAL_COUNT; i++) {
-		const char *file = rows[i].file[v2], *name = policy_optional_names[i];
+		const char *file = v2 ? rows[i].v2_file : rows[i].v1_file,
+			   *name = policy_optional_names[i];
 
-		snprintf(value, sizeof(value), rows[i].format[v2],
+		snprintf(value, sizeof(value), v2 ? rows[i].v2 : rows[i].v1,
 			 limits[rows[i].limit] * rows[i].factor);
 		// A missing hierarchy is -1, for which openat(2) fails with EBADF.
 		if (file_write(cgroup.directory[v2 ? 0 : rows[i].hierarchy], file, value) < 0 &&
 		    !optional[i])
-			refuse(CODE(SYSTEM), name, "this machine cannot limit %s: setting %s: %s; enable "
+			refuse(CODE(SYSTEM), name,
+			       "this machine cannot limit %s: setting %s: %s; enable "
 			       "its cgroup controller, or put 'optional %s' into %s",
 			       name, file, strerrordesc_np(errno), name, LODGER_POLICY);
 	}

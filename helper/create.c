@@ -69,7 +69,8 @@ static void leader_prepare(const struct policy *policy, const struct cgroup *cgr
 	char name[SESSION_NAME_SIZE], go;
 
 	report_parent = parent;
-	capability_use(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_NET_ADMIN) | CAPABILITY(CAP_CHOWN));
+	capability_use(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_NET_ADMIN) |
+		       CAPABILITY(CAP_CHOWN));
 	cgroup_enter(cgroup);
 	// Only now, so that the session's own cgroup is the root of what it can see of cgroups.
 	if (unshare(CLONE_NEWCGROUP) < 0)
@@ -77,7 +78,7 @@ static void leader_prepare(const struct policy *policy, const struct cgroup *cgr
 	session_name(record.number, name);
 	if (sethostname(name, strlen(name)) < 0)
 		die("setting", "the session's host name");
-	if (record.network == LODGER__HELPER__NETWORK__NETWORK_NONE)
+	if (record.network == NETWORK(NONE))
 		loopback_up();
 	root_build(policy, &record);
 	// The caller's keys must not come along (keyrings(7)); ENOSYS: a kernel without keys.
@@ -108,10 +109,11 @@ static _Noreturn void create_answer(void)
 
 	reply.code = CODE(OK);
 	reply.session = record.number;
-	snprintf(detail, sizeof(detail), "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes "
-		 "%lu, ttl %lu, network %u", record.number, limits[LIMIT_MEMORY], limits[LIMIT_PIDS],
-		 limits[LIMIT_CPU], limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL],
-		 record.network);
+	snprintf(detail, sizeof(detail),
+		 "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes "
+		 "%lu, ttl %lu, network %u",
+		 record.number, limits[LIMIT_MEMORY], limits[LIMIT_PIDS], limits[LIMIT_CPU],
+		 limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL], record.network);
 	report_success(&reply, detail);
 }
 
@@ -122,13 +124,14 @@ void session_create(const struct request *request, const struct policy *policy,
 	unsigned long flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD;
 	int lock, listener, pair[2];
 
-	if (request->network == LODGER__HELPER__NETWORK__NETWORK_NONE)
+	if (request->network == NETWORK(NONE))
 		flags |= CLONE_NEWNET;
 	else if (!policy->network_host)
-		refuse(CODE(PERMISSION), "network", "the policy does not allow you the host's network");
+		refuse(CODE(PERMISSION), "network",
+		       "the policy does not allow you the host's network");
 	memcpy(record.limits, request->limits, sizeof(record.limits));
 	policy_apply(policy, record.limits);
-	int agent = open(AGENT, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int agent = open(AGENT, O_PATH | OPEN_SAFE);
 	if (agent < 0)
 		die("opening", AGENT);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)

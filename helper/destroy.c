@@ -28,10 +28,11 @@ void session_destroy(uint32_t number, const struct caller *caller)
 	if (code == CODE(ALREADY_GONE))
 		destroy_answer(code, number);
 	if (code != CODE(OK))
-		refuse(code, "session", "lodger-%u is just being made or removed; try again", number);
+		refuse(code, "session", "lodger-%u is just being made or removed; try again",
+		       number);
 	if (caller->uid != 0 && caller->uid != record.owner)
-		refuse(CODE(PERMISSION), "session", "lodger-%u belongs to uid %u, not to you", number,
-		       record.owner);
+		refuse(CODE(PERMISSION), "session", "lodger-%u belongs to uid %u, not to you",
+		       number, record.owner);
 
 	while (clock_boot_usec() < end) {
 		cgroup_kill(&cgroup);
@@ -42,8 +43,10 @@ void session_destroy(uint32_t number, const struct caller *caller)
 			destroy_answer(CODE(OK), number);
 		usleep(200);
 	}
-	refuse(CODE(BUSY), "session", "lodger-%u was told to die, but the kernel still holds a process "
-	       "of it; it keeps its number until lodger collect finds it gone", number);
+	refuse(CODE(BUSY), "session",
+	       "lodger-%u was told to die, but the kernel still holds a process "
+	       "of it; it keeps its number until lodger collect finds it gone",
+	       number);
 }
 
 void session_collect(void)

@@ -46,7 +46,8 @@ static void limits_set(void)
 		if (getrlimit(limits[i].resource, &limit) < 0)
 			die("reading the resource limit", limits[i].name);
 		if (limit.rlim_max < limits[i].least)
-			refuse(CODE(CALLER), limits[i].name, "the hard limit %s is %lu, at least %lu "
+			refuse(CODE(CALLER), limits[i].name,
+			       "the hard limit %s is %lu, at least %lu "
 			       "is needed: call from a shell without that limit",
 			       limits[i].name, limit.rlim_max, limits[i].least);
 		limit.rlim_cur = limit.rlim_max;
@@ -90,20 +91,17 @@ static void signals_reset(void)
 	alarm(HELPER_SECONDS);
 }
 
-// In a user namespace, "root" is whom the caller likes and /etc what the caller likes.
+// In a user namespace, "root" is whom the caller likes and /etc what the caller likes. The
+// machine's own maps every uid to itself (user_namespaces(7)).
 static void user_namespace_check(void)
 {
-	char map[64];
-	unsigned int inside, outside, count;
+	static const char own[] = "         0          0 4294967295\n";
+	char map[sizeof(own)];
 	autoclose int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, map, sizeof(map) - 1);
 
-	if (n < 0)
-		die("reading", "/proc/self/uid_map");
-	map[n] = '\0';
-	if (sscanf(map, "%u %u %u", &inside, &outside, &count) != 3 || inside != 0 ||
-	    outside != 0 || count != UINT32_MAX)
-		refuse(CODE(CALLER), "", "called from a user namespace that is not the machine's own");
+	if (frame_read_full(fd, map, sizeof(map)) != sizeof(own) - 1 ||
+	    memcmp(map, own, sizeof(own) - 1) != 0)
+		refuse(CODE(CALLER), "", "called from a user namespace that is not the machine's");
 }
 
 static void caller_check(struct caller *caller)
@@ -111,11 +109,13 @@ static void caller_check(struct caller *caller)
 	report_caller = caller->uid = getuid();
 	caller->gid = getgid();
 	if (geteuid() != 0)
-		refuse(CODE(CALLER), "", "not running as root: the helper must be owned by root and "
+		refuse(CODE(CALLER), "",
+		       "not running as root: the helper must be owned by root and "
 		       "set-user-ID, on a file system without nosuid, and its caller untraced and "
 		       "without no_new_privs; see lodger doctor");
 	if (prctl(PR_GET_SECUREBITS) != 0)
-		refuse(CODE(CALLER), "", "called with securebits set; they change what setuid means");
+		refuse(CODE(CALLER), "",
+		       "called with securebits set; they change what setuid means");
 	user_namespace_check();
 	if (caller->uid >= PARSER_UID && caller->uid <= SESSION_UID_BASE + SESSION_NUMBER_MAX)
 		refuse(CODE(CALLER), "", "a lodger cannot create or destroy sessions");
@@ -144,7 +144,8 @@ void guard_detach(void)
 	const struct sched_param normal = { 0 };
 	cpu_set_t all;
 
-	// With the caller's uid as real uid, the caller could stop this process while it holds a lock.
+	// With the caller's uid as real uid, the caller could stop this process while it holds a
+	// lock.
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		die("becoming", "root");
 	identity_check(0);

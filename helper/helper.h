@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -27,6 +24,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define CODE(name) LODGER__HELPER__CODE__CODE_##name
+#define NETWORK(name) LODGER__HELPER__NETWORK__NETWORK_##name
+// How root opens things: no link is followed, nothing is left open across execve(2).
+#define OPEN_SAFE (O_NOFOLLOW | O_CLOEXEC)
+#define OPEN_DIRECTORY (O_RDONLY | O_DIRECTORY | OPEN_SAFE)
 
 // report.c ---------------------------------------------------------------------------------------
 
@@ -39,8 +40,9 @@ extern int report_parent;
 extern void (*report_undo)(void);
 
 // Answers with `code`, logs, exits. `field` names what in the request or policy is to blame, or "".
-__attribute__((format(printf, 3, 4))) _Noreturn void
-refuse(Lodger__Helper__Code code, const char *field, const char *format, ...);
+__attribute__((format(printf, 3, 4))) _Noreturn void refuse(Lodger__Helper__Code code,
+							    const char *field, const char *format,
+							    ...);
 
 // refuse(CODE(SYSTEM)) for a failed call: "doing object: what errno says".
 _Noreturn void die(const char *doing, const char *object);
@@ -146,7 +148,8 @@ enum { SESSION_ALIVE = -1, SESSION_GONE = -2 };
 int sessions_lock(uint32_t number);
 
 // Removes all that is left of session `number`, whose lock the caller holds: processes, cgroup,
-// name, directory. Returns false, and leaves the number in use, when something of it cannot die yet.
+// name, directory. Returns false, and leaves the number in use, when something of it cannot die
+// yet.
 bool sessions_remove(uint32_t number);
 
 // Removes every session that is dead. Returns how many.

@@ -12,8 +12,9 @@ int main(int argc, char *argv[])
 
 	guard_start(argc, argv, &caller);
 	guard_detach();
-	// Root's own file, which names the cgroup to leave the caller's for. Making that cgroup takes
-	// CAP_DAC_OVERRIDE, which is then gone, and only then is anything waited for or locked.
+	// Root's own file, which names the cgroup to leave the caller's for. Making that cgroup
+	// takes CAP_DAC_OVERRIDE, which is then gone, and only then is anything waited for or
+	// locked.
 	policy_load(&policy, &caller);
 	cgroup_enter_own(policy.cgroup);
 	capability_keep();

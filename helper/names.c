@@ -5,8 +5,9 @@
 
 // A record is found by its name's file and, through a link, by its id's.
 static const char *const records[][2] = {
-	{ "user", "{\"userName\":\"lodger-%u\",\"uid\":%u,\"gid\":%u,\"homeDirectory\":\"/\","
-		  "\"shell\":\"/usr/sbin/nologin\",\"locked\":true,\"disposition\":\"dynamic\"}\n" },
+	{ "user",
+	  "{\"userName\":\"lodger-%u\",\"uid\":%u,\"gid\":%u,\"homeDirectory\":\"/\","
+	  "\"shell\":\"/usr/sbin/nologin\",\"locked\":true,\"disposition\":\"dynamic\"}\n" },
 	{ "group", "{\"groupName\":\"lodger-%u\",\"gid\":%u,\"disposition\":\"dynamic\"}\n" },
 };
 
@@ -17,13 +18,13 @@ void names_add(uint32_t number)
 
 	if (mkdir(USERDB, 0755) == 0)
 		chmod(USERDB, 0755);
-	autoclose int directory = open(USERDB, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int directory = open(USERDB, OPEN_DIRECTORY);
 	for (size_t i = 0; i < COUNT(records); i++) {
 		snprintf(file, sizeof(file), "lodger-%u.%s", number, records[i][0]);
 		snprintf(link, sizeof(link), "%u.%s", id, records[i][0]);
 		snprintf(text, sizeof(text), records[i][1], number, id, id);
-		autoclose int fd = openat(directory, file,
-					  O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		autoclose int fd =
+			openat(directory, file, O_WRONLY | O_CREAT | O_TRUNC | OPEN_SAFE, 0600);
 		if (fd < 0 || frame_write_full(fd, text, strlen(text)) < 0 ||
 		    fchmod(fd, 0644) < 0 || symlinkat(file, directory, link) < 0)
 			return;
@@ -37,7 +38,8 @@ void names_remove(uint32_t number)
 	for (size_t i = 0; i < COUNT(records); i++) {
 		snprintf(path, sizeof(path), USERDB "/lodger-%u.%s", number, records[i][0]);
 		unlink(path);
-		snprintf(path, sizeof(path), USERDB "/%u.%s", SESSION_UID_BASE + number, records[i][0]);
+		snprintf(path, sizeof(path), USERDB "/%u.%s", SESSION_UID_BASE + number,
+			 records[i][0]);
 		unlink(path);
 	}
 }

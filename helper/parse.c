@@ -11,17 +11,6 @@
 
 #define REQUEST_MS 5000
 
-static const char *const problems[PROBLEM_COUNT][2] = {
-	[PROBLEM_LENGTH] = { "frame", "the request is longer than a request can be" },
-	[PROBLEM_SHORT] = { "frame", "the request ended before it was whole" },
-	[PROBLEM_DECODE] = { "request", "the request is not a message of this protocol" },
-	[PROBLEM_UNKNOWN] = { "request", "the request has fields that this version does not know" },
-	[PROBLEM_VERSION] = { "version", "client and helper are of different versions" },
-	[PROBLEM_OPERATION] = { "operation", "the request names no operation" },
-	[PROBLEM_SESSION] = { "session", "no session can have that number" },
-	[PROBLEM_NETWORK] = { "network", "the network is neither none nor host" },
-};
-
 static _Noreturn void child_run(int out)
 {
 	static uint8_t frame[HELPER_FRAME_MAX];
@@ -55,14 +44,13 @@ static void request_check(const struct request *request)
 
 	if (request->problem > PROBLEM_NONE && request->problem < PROBLEM_COUNT)
 		refuse(request->problem == PROBLEM_VERSION ? CODE(VERSION) : CODE(REQUEST),
-		       problems[request->problem][0], "%s (the client speaks version %u, this helper "
-		       "%u)", problems[request->problem][1], request->version,
-		       HELPER_PROTOCOL_VERSION);
+		       request_problems[request->problem].field, "%s",
+		       request_problems[request->problem].message);
 	if (request->problem != PROBLEM_NONE || request->reserved != 0 ||
 	    request->operation < OPERATION_CREATE || request->operation > OPERATION_COLLECT ||
 	    request->session > SESSION_NUMBER_MAX ||
 	    (request->session == 0) != (request->operation != OPERATION_DESTROY) ||
-	    request->network > LODGER__HELPER__NETWORK__NETWORK_HOST)
+	    request->network > NETWORK(HOST))
 		refuse(CODE(REQUEST), "request", "the parser child answered out of range");
 	if (ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 || waiting > 0)
 		refuse(CODE(REQUEST), "frame", "there is more behind the request");
@@ -92,7 +80,9 @@ void request_read(struct request *request)
 	if (waitpid(child, NULL, 0) != child)
 		die("waiting for", "the parser child");
 	if (size != sizeof(*request))
-		refuse(CODE(REQUEST), "frame", "no whole request arrived within %d seconds, or the "
-		       "parser child failed on it", REQUEST_MS / 1000);
+		refuse(CODE(REQUEST), "frame",
+		       "no whole request arrived within %d seconds, or the "
+		       "parser child failed on it",
+		       REQUEST_MS / 1000);
 	request_check(request);
 }

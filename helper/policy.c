@@ -11,19 +11,21 @@ static void owner_check(int fd, mode_t type, const char *what)
 		refuse(CODE(POLICY), "", "opening %s: %s; see lodger.conf(5)", what,
 		       strerrordesc_np(errno));
 	if ((status.st_mode & S_IFMT) != type || status.st_uid != 0 || (status.st_mode & 022))
-		refuse(CODE(POLICY), "", "%s must be a plain %s owned by root and writable by root "
-		       "alone: chown root, chmod go-w", what, type == S_IFDIR ? "directory" : "file");
+		refuse(CODE(POLICY), "",
+		       "%s must be a plain %s owned by root and writable by root "
+		       "alone: chown root, chmod go-w",
+		       what, type == S_IFDIR ? "directory" : "file");
 }
 
 void policy_load(struct policy *policy, const struct caller *caller)
 {
 	const char *problem;
-	autoclose int directory = open("/etc/lodger", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int directory = open("/etc/lodger", OPEN_DIRECTORY);
 
 	owner_check(directory, S_IFDIR, "/etc/lodger");
 	// O_NONBLOCK: a FIFO in its place must not hold anybody up.
-	autoclose int fd = openat(directory, "lodger.conf",
-				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd =
+		openat(directory, "lodger.conf", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	owner_check(fd, S_IFREG, LODGER_POLICY);
 	ssize_t size = frame_read_full(fd, policy->text, sizeof(policy->text));
 	if (size < 0)
@@ -45,11 +47,9 @@ void policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT])
 
 		if (limits[i] == 0)
 			limits[i] = policy->defaults[i] < most ? policy->defaults[i] : most;
-		if (limits[i] > most)
-			refuse(CODE(LIMIT), policy_keys[i].name, "%s of %lu asked for, the policy allows %lu",
-			       policy_keys[i].name, limits[i], most);
-		if (limits[i] < policy_keys[i].least)
-			refuse(CODE(LIMIT), policy_keys[i].name, "%s of %lu asked for, a session needs %lu",
-			       policy_keys[i].name, limits[i], policy_keys[i].least);
+		if (limits[i] > most || limits[i] < policy_keys[i].least)
+			refuse(CODE(LIMIT), policy_keys[i].name,
+			       "%s of %lu asked for; the policy allows %lu, and a session needs %lu",
+			       policy_keys[i].name, limits[i], most, policy_keys[i].least);
 	}
 }

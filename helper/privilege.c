@@ -6,12 +6,12 @@
 #include <linux/securebits.h>
 
 // All that the helper uses after start-up, and what for.
-static const uint64_t kept = CAPABILITY(CAP_SYS_ADMIN)    // namespaces, mounts, host name
-			     | CAPABILITY(CAP_SETUID)     // becoming the lodger or the parser
-			     | CAPABILITY(CAP_SETGID)     // the same
-			     | CAPABILITY(CAP_SETPCAP)    // emptying the bounding set, securebits
-			     | CAPABILITY(CAP_CHOWN)      // socket to the caller, home to the lodger
-			     | CAPABILITY(CAP_KILL)       // ending the session's processes
+static const uint64_t kept = CAPABILITY(CAP_SYS_ADMIN) // namespaces, mounts, host name
+			     | CAPABILITY(CAP_SETUID)  // becoming the lodger or the parser
+			     | CAPABILITY(CAP_SETGID)  // the same
+			     | CAPABILITY(CAP_SETPCAP) // emptying the bounding set, securebits
+			     | CAPABILITY(CAP_CHOWN)   // socket to the caller, home to the lodger
+			     | CAPABILITY(CAP_KILL)    // ending the session's processes
 			     | CAPABILITY(CAP_NET_ADMIN); // loopback up in the new namespace
 
 static void capability_set(uint64_t permitted, uint64_t effective)

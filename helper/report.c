@@ -22,7 +22,8 @@ static void log_line(int priority, const char *outcome, const char *detail)
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(line, sizeof(line), "<%d>lodger-helper[%d]: uid %u %s %s: %s",
-		 LOG_AUTHPRIV | priority, getpid(), report_caller, report_operation, outcome, detail);
+		 LOG_AUTHPRIV | priority, getpid(), report_caller, report_operation, outcome,
+		 detail);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		(void)!send(fd, line, strlen(line), MSG_NOSIGNAL);
 }
@@ -35,8 +36,8 @@ static _Noreturn void answer(Lodger__Helper__Reply *reply)
 	if (lodger__helper__reply__get_packed_size(reply) > sizeof(packed))
 		_exit(HELPER_EXIT_UNHEARD);
 	size_t size = lodger__helper__reply__pack(reply, packed);
-	_exit(frame_write(STDOUT_FILENO, packed, size) == 0 ? HELPER_EXIT_REPLIED :
-							       HELPER_EXIT_UNHEARD);
+	_exit(frame_write(STDOUT_FILENO, packed, size) == 0 ? HELPER_EXIT_REPLIED
+							    : HELPER_EXIT_UNHEARD);
 }
 
 void refuse(Lodger__Helper__Code code, const char *field, const char *format, ...)

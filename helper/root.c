@@ -13,8 +13,8 @@ static const char *const device_nodes[] = {
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
 };
 static const char *const links[][2] = {
-	{ "dev/ptmx", "pts/ptmx" },           { "dev/fd", "/proc/self/fd" },
-	{ "dev/stdin", "/proc/self/fd/0" },   { "dev/stdout", "/proc/self/fd/1" },
+	{ "dev/ptmx", "pts/ptmx" },	     { "dev/fd", "/proc/self/fd" },
+	{ "dev/stdin", "/proc/self/fd/0" },  { "dev/stdout", "/proc/self/fd/1" },
 	{ "dev/stderr", "/proc/self/fd/2" },
 };
 // What the lodger can write to beside its home.
@@ -30,7 +30,7 @@ static int parent_open(int root, const char *path, char buffer[PATH_MAX], char *
 	snprintf(buffer, PATH_MAX, "%s", path + 1);
 	while ((next = strsep(&rest, "/")) && rest) {
 		bool made = mkdirat(at, next, 0755) == 0;
-		int inner = openat(at, next, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int inner = openat(at, next, OPEN_DIRECTORY);
 
 		// umask is 077.
 		if (inner < 0 || (made && fchmod(inner, 0755) < 0))
@@ -63,7 +63,7 @@ static void mount_put(int mount, int root, const char *path, bool directory)
 	if (directory)
 		mkdirat(at, name, 0755);
 	else
-		close(openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+		close(openat(at, name, O_WRONLY | O_CREAT | O_EXCL | OPEN_SAFE, 0444));
 	if (move_mount(mount, "", at, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		die("mounting in the session's root", path);
 }
@@ -91,8 +91,9 @@ static void clone_add(int root, const char *source, const char *target, uint64_t
 	struct mount_attr attributes = { .attr_set = flags };
 	char buffer[PATH_MAX], *name, link[PATH_MAX] = "";
 	struct stat status;
-	autoclose int tree = open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-							 AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+	autoclose int tree =
+		open_tree(AT_FDCWD, source,
+			  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
 
 	if (tree < 0 && errno == ENOENT)
 		return;
@@ -101,11 +102,13 @@ static void clone_add(int root, const char *source, const char *target, uint64_t
 	if (S_ISLNK(status.st_mode)) {
 		autoclose int at = parent_open(root, target, buffer, &name);
 
-		if (readlinkat(tree, "", link, sizeof(link) - 1) < 0 || symlinkat(link, at, name) < 0)
+		if (readlinkat(tree, "", link, sizeof(link) - 1) < 0 ||
+		    symlinkat(link, at, name) < 0)
 			die("copying the link", source);
 		return;
 	}
-	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) < 0)
+	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) <
+	    0)
 		die("making read-only", source);
 	mount_put(tree, root, target, S_ISDIR(status.st_mode));
 }
@@ -163,7 +166,8 @@ static void user_add(int root, const struct record *record)
 		directory_make(root, shared_directories[i], 01777, 0);
 	snprintf(text, sizeof(text), "/home/lodger-%u", record->number);
 	directory_make(root, text, 0700, record->uid);
-	snprintf(text, sizeof(text), "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+	snprintf(text, sizeof(text),
+		 "root:x:0:0:root:/root:/usr/sbin/nologin\n"
 		 "lodger-%u:x:%u:%u:Lodger session:/home/lodger-%u:/bin/bash\n"
 		 "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 		 record->number, record->uid, record->uid, record->number);
@@ -184,7 +188,8 @@ void root_build(const struct policy *policy, const struct record *record)
 		die("making private", "the session's mounts");
 	snprintf(size, sizeof(size), "%lu", record->limits[LIMIT_DISK]);
 	snprintf(inodes, sizeof(inodes), "%lu", record->limits[LIMIT_INODES]);
-	autoclose int root = filesystem_make("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	autoclose int root =
+		filesystem_make("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (move_mount(root, "", AT_FDCWD, SESSIONS_STAGE, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		die("mounting", SESSIONS_STAGE);
 
@@ -199,7 +204,8 @@ void root_build(const struct policy *policy, const struct record *record)
 	// The directory, not the socket: a restarted daemon is found again.
 	clone_add(root, LODGER_PACKAGES, PACKAGES_TARGET, READ_ONLY | MOUNT_ATTR_NOEXEC);
 
-	// pivot_root(2), "pivot_root(".", ".")": the old root is stacked on the new one, then leaves.
+	// pivot_root(2), "pivot_root(".", ".")": the old root is stacked on the new one, then
+	// leaves.
 	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
 	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		die("entering", "the session's root");

@@ -20,14 +20,14 @@ static int directory_open(int at, const char *name, mode_t mode)
 {
 	struct stat status;
 	bool made = mkdirat(at, name, mode) == 0;
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(at, name, OPEN_DIRECTORY);
 
 	// umask is 077.
 	if (fd < 0 || (made && fchmod(fd, mode) < 0) || fstat(fd, &status) < 0)
 		die("opening the directory", name);
 	if (status.st_uid != 0 || (status.st_mode & 022))
-		refuse(CODE(SYSTEM), "", "the directory %s must be root's and writable by root alone",
-		       name);
+		refuse(CODE(SYSTEM), "",
+		       "the directory %s must be root's and writable by root alone", name);
 	return fd;
 }
 
@@ -40,15 +40,14 @@ void sessions_open(void)
 
 static int session_open(uint32_t number)
 {
-	return openat(sessions_directory, session_digits(number),
-		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(sessions_directory, session_digits(number), OPEN_DIRECTORY);
 }
 
 // Takes the allocation lock. Only helpers can open the file, and none of them can be stopped by
 // its caller (guard.c), so that waiting for it ends. The file holds the next number.
 static int allocation_lock(void)
 {
-	int fd = openat(run_directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(run_directory, "lock", O_RDWR | O_CREAT | OPEN_SAFE, 0600);
 
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
 		die("taking the lock", LODGER_RUN "/lock");
@@ -78,8 +77,8 @@ static uint64_t sessions_walk(uint64_t (*visit)(uint32_t number, uid_t owner), u
 	return sum;
 }
 
-// One in the low half for every session, one in the high half for each of `owner`: the socket is the
-// owner's from within the claim on.
+// One in the low half for every session, one in the high half for each of `owner`: the socket is
+// the owner's from within the claim on.
 static uint64_t count_one(uint32_t number, uid_t owner)
 {
 	struct stat status;
@@ -150,16 +149,18 @@ uint32_t sessions_claim(const struct policy *policy, uid_t owner, int *lock, int
 	}
 	int reached = count_reached(policy, owner);
 	if (reached >= 0)
-		refuse(CODE(LIMIT), reached == MAXIMUM_SESSIONS ? "sessions" : "sessions-per-caller",
+		refuse(CODE(LIMIT),
+		       reached == MAXIMUM_SESSIONS ? "sessions" : "sessions-per-caller",
 		       "the policy allows %lu live sessions%s, and there are as many: destroy one "
-		       "first", policy->maxima[reached],
+		       "first",
+		       policy->maxima[reached],
 		       reached == MAXIMUM_SESSIONS ? " on this machine" : " of one caller");
 
 	uint32_t number = number_take(allocation);
 	autoclose int directory = session_open(number);
 	if (directory < 0 || fchmod(directory, 0711) < 0)
 		die("opening", "the session's directory");
-	*lock = openat(directory, "lock", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	*lock = openat(directory, "lock", O_RDWR | O_CREAT | O_EXCL | OPEN_SAFE, 0600);
 	if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) < 0)
 		die("locking", "the session");
 	*listener = socket_listen(directory, number, owner);
@@ -169,7 +170,8 @@ uint32_t sessions_claim(const struct policy *policy, uid_t owner, int *lock, int
 void sessions_record(const struct record *record)
 {
 	autoclose int directory = session_open(record->number);
-	autoclose int fd = openat(directory, "record", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	autoclose int fd =
+		openat(directory, "record", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	// Readable only when it is whole.
 	if (fd < 0 || frame_write_full(fd, record, sizeof(*record)) < 0 || fchmod(fd, 0644) < 0)
@@ -180,7 +182,7 @@ void sessions_record(const struct record *record)
 Lodger__Helper__Code sessions_lookup(uint32_t number, struct record *record)
 {
 	autoclose int directory = session_open(number);
-	autoclose int fd = openat(directory, "record", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = openat(directory, "record", O_RDONLY | OPEN_SAFE);
 
 	if (directory < 0)
 		return CODE(ALREADY_GONE);
@@ -191,7 +193,7 @@ int sessions_lock(uint32_t number)
 {
 	struct stat status;
 	autoclose int directory = session_open(number);
-	int fd = openat(directory, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC), answer = fd;
+	int fd = openat(directory, "lock", O_RDWR | OPEN_SAFE), answer = fd;
 
 	if (fd < 0)
 		return SESSION_GONE;
@@ -216,7 +218,8 @@ bool sessions_remove(uint32_t number)
 	for (size_t i = 0; i < COUNT(session_files); i++)
 		if (unlinkat(directory, session_files[i], 0) < 0 && errno != ENOENT)
 			die("removing the session's", session_files[i]);
-	if (unlinkat(sessions_directory, session_digits(number), AT_REMOVEDIR) < 0 && errno != ENOENT)
+	if (unlinkat(sessions_directory, session_digits(number), AT_REMOVEDIR) < 0 &&
+	    errno != ENOENT)
 		die("removing the directory of session", session_digits(number));
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
 		if (cgroup.directory[i] >= 0)

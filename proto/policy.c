@@ -1,5 +1,5 @@
-// The text of the policy file (policy.h). Pure. In the helper root runs it, on a file that only root
-// can write; a line that is not understood is refused: nothing of a policy is ever guessed.
+// The text of the policy file (policy.h). Pure. In the helper root runs it, on a file that only
+// root can write; a line that is not understood is refused: nothing of a policy is ever guessed.
 // The grammar is in share/lodger.conf.sample and lodger.conf(5).
 #include "policy.h"
 
@@ -56,8 +56,9 @@ static const char *limit_line(uint64_t values[], int count, char *const words[])
 {
 	for (int i = 0; i < count; i++)
 		if (strcmp(words[1], policy_keys[i].name) == 0)
-			return number_parse(words[2], &values[i]) ? NULL :
-				"the value is not a number (that may end in K, M, G or T)";
+			return number_parse(words[2], &values[i])
+				       ? NULL
+				       : "the value is not a number (that may end in K, M, G or T)";
 	return "no such limit";
 }
 
@@ -95,7 +96,8 @@ static const char *line_parse(struct policy *policy, const struct caller *caller
 		}
 	}
 	if (strcmp(words[0], "cgroup") == 0) {
-		// Checked as the absolute path that it will be part of; the blank before it is ours.
+		// Checked as the absolute path that it will be part of; the blank before it is
+		// ours.
 		words[1][-1] = '/';
 		policy->cgroup = words[1];
 		return path_check(words[1] - 1) ? NULL : "not a path of plain components";

@@ -15,7 +15,13 @@
 enum { MAXIMUM_SESSIONS = LIMIT_COUNT, MAXIMUM_PER_CALLER, MAXIMUM_COUNT };
 
 // What an "optional" line can name, in the order of cgroup.c's table.
-enum policy_optional { OPTIONAL_MEMORY, OPTIONAL_SWAP, OPTIONAL_PIDS, OPTIONAL_CPU, OPTIONAL_COUNT };
+enum policy_optional {
+	OPTIONAL_MEMORY,
+	OPTIONAL_SWAP,
+	OPTIONAL_PIDS,
+	OPTIONAL_CPU,
+	OPTIONAL_COUNT
+};
 extern const char *const policy_optional_names[OPTIONAL_COUNT];
 
 // What counts where the file says nothing, and the least with which a session can start its agent
@@ -36,17 +42,17 @@ struct caller {
 
 // What the lines of the file add up to for one caller.
 struct policy {
-	uint64_t defaults[MAXIMUM_COUNT];  // the counts have none
+	uint64_t defaults[MAXIMUM_COUNT]; // the counts have none
 	uint64_t maxima[MAXIMUM_COUNT];
-	bool network_host;                 // may the caller ask for the host's network
-	bool optional[OPTIONAL_COUNT];     // controllers that the machine may be without
-	const char *cgroup;                // below each hierarchy's root
+	bool network_host;	       // may the caller ask for the host's network
+	bool optional[OPTIONAL_COUNT]; // controllers that the machine may be without
+	const char *cgroup;	       // below each hierarchy's root
 	size_t path_count;
 	struct {
 		bool device;
 		const char *path;
 	} paths[POLICY_PATHS_MAX];
-	char text[POLICY_SIZE_MAX + 1];    // what the pointers above point into
+	char text[POLICY_SIZE_MAX + 1]; // what the pointers above point into
 };
 
 // Adds up the NUL-terminated policy->text for `caller`; the rest of `policy` must be zero.

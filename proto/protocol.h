@@ -34,16 +34,17 @@
 
 // Descriptors that lodger-agent is started with.
 enum {
-	AGENT_FD_TIE = 0,     // read end of the creating client's request pipe: end of file ends the session
-	AGENT_FD_LISTEN = 3,  // the listening SOCK_SEQPACKET socket
-	AGENT_FD_LOCK = 4,    // the session's lock: held while the agent lives
+	AGENT_FD_TIE =
+		0, // read end of the creating client's request pipe: end of file ends the session
+	AGENT_FD_LISTEN = 3, // the listening SOCK_SEQPACKET socket
+	AGENT_FD_LOCK = 4,   // the session's lock: held while the agent lives
 };
 
 // How the helper ends when it cannot answer, because what it was given as descriptor 1 is not a
 // pipe, or nobody reads it.
 enum {
-	HELPER_EXIT_REPLIED = 0,      // a Reply was written, whatever it says
-	HELPER_EXIT_ARGUMENTS = 3,    // argv is not exactly {"lodger-helper"}
-	HELPER_EXIT_DESCRIPTORS = 4,  // descriptors 0 and 1 are not pipes, or 2 is closed
-	HELPER_EXIT_UNHEARD = 5,      // the Reply could not be written
+	HELPER_EXIT_REPLIED = 0,     // a Reply was written, whatever it says
+	HELPER_EXIT_ARGUMENTS = 3,   // argv is not exactly {"lodger-helper"}
+	HELPER_EXIT_DESCRIPTORS = 4, // descriptors 0 and 1 are not pipes, or 2 is closed
+	HELPER_EXIT_UNHEARD = 5,     // the Reply could not be written
 };

@@ -6,6 +6,18 @@
 
 #include "helper.pb-c.h"
 
+const struct request_problem request_problems[PROBLEM_COUNT] = {
+	[PROBLEM_LENGTH] = { "frame", "the request is longer than a request can be" },
+	[PROBLEM_SHORT] = { "frame", "the request ended before it was whole" },
+	[PROBLEM_DECODE] = { "request", "the request is not a message of this protocol" },
+	[PROBLEM_UNKNOWN] = { "request", "the request has fields that this version does not know" },
+	[PROBLEM_VERSION] = { "version",
+			      "client and helper are of different versions: use the lodger that was installed with it" },
+	[PROBLEM_OPERATION] = { "operation", "the request names no operation" },
+	[PROBLEM_SESSION] = { "session", "no session can have that number" },
+	[PROBLEM_NETWORK] = { "network", "the network is neither none nor host" },
+};
+
 // protobuf-c keeps each unknown field in a struct of its own, some fifty bytes for two on the wire
 // (protobuf-c issue 796): the arena is what all of them may take, and no more.
 static alignas(max_align_t) uint8_t arena[16384];

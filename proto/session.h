@@ -26,19 +26,20 @@ enum limit_index {
 struct record {
 	uint32_t magic;
 	uint32_t number;
-	uint32_t uid;            // and gid
-	uint32_t owner;          // uid of the caller who created it
-	uint64_t created_boot;   // CLOCK_BOOTTIME, microseconds
-	uint64_t created_wall;   // CLOCK_REALTIME, seconds
+	uint32_t uid;	       // and gid
+	uint32_t owner;	       // uid of the caller who created it
+	uint64_t created_boot; // CLOCK_BOOTTIME, microseconds
+	uint64_t created_wall; // CLOCK_REALTIME, seconds
 	uint64_t limits[LIMIT_COUNT];
-	uint32_t network;        // enum Network of helper.proto
+	uint32_t network; // enum Network of helper.proto
 	uint32_t reserved;
 };
 
 // Writes "lodger-N" to `name`.
 void session_name(uint32_t number, char name[SESSION_NAME_SIZE]);
 
-// Returns the number as decimal digits, as directories are named, in memory that the next call reuses.
+// Returns the number as decimal digits, as directories are named, in memory that the next call
+// reuses.
 const char *session_digits(uint32_t number);
 
 // Returns the number in "lodger-N", or 0 when `name` is not exactly the name of a session that
