@@ -16,7 +16,7 @@ COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 
 B := build
 CFLAGS ?= -O2 -g
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wvla
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection \
 	-fno-common -ftrivial-auto-var-init=zero
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iproto -I$(B)/proto \

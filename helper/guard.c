@@ -116,7 +116,6 @@ static void caller_check(struct caller *caller)
 	if (prctl(PR_GET_SECUREBITS) != 0)
 		refuse(CODE(CALLER), "",
 		       "called with securebits set; they change what setuid means");
-	user_namespace_check();
 	if (caller->uid >= PARSER_UID && caller->uid <= SESSION_UID_BASE + SESSION_NUMBER_MAX)
 		refuse(CODE(CALLER), "", "a lodger cannot create or destroy sessions");
 	caller->group_count = getgroups(COUNT(caller->groups), caller->groups);
@@ -137,6 +136,8 @@ void guard_start(int argc, char *const argv[], struct caller *caller)
 	if (chdir("/") < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		die("leaving", "the caller's directory");
 	limits_set();
+	// With room for a descriptor by now.
+	user_namespace_check();
 }
 
 void guard_detach(void)
