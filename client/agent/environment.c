@@ -1,0 +1,73 @@
+// The environment that jobs start with (environment.h). Runs without privilege. Nothing of the
+// agent's own surroundings may get into it: what a caller exported must not reach a session by way
+// of the helper.
+#include "environment.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session.h"
+
+static const struct {
+	const char *name;
+	const char *value;
+	bool named; // the session's name follows the value
+} variables[] = {
+	{ "HOME", "/home/", true },
+	{ "USER", "", true },
+	{ "LOGNAME", "", true },
+	{ "LODGER_SESSION", "", true },
+	{ "SHELL", "/bin/bash", false },
+	{ "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games", false },
+	{ "LANG", "C.UTF-8", false },
+	{ "TMPDIR", "/tmp", false },
+	// Without it a hidden daemon's socket makes nix try the read-only store and mislead.
+	{ "NIX_REMOTE", "daemon", false },
+};
+
+#define VARIABLES (sizeof(variables) / sizeof(variables[0]))
+#define VARIABLE_MAX 96
+
+const char *environment_home(uint32_t number)
+{
+	static char home[sizeof("/home/") + SESSION_NAME_SIZE] = "/home/";
+
+	session_name(number, home + sizeof("/home/") - 1);
+	return home;
+}
+
+// Puts one NAME=VALUE into `list` of `count`, over one of the same name. Returns the new count.
+static size_t list_set(char **list, size_t count, char *variable)
+{
+	const size_t name = strcspn(variable, "=") + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(list[i], variable, name) == 0) {
+			list[i] = variable;
+			return count;
+		}
+	}
+	list[count] = variable;
+	return count + 1;
+}
+
+char **environment_make(uint32_t number, const struct exec_order *exec)
+{
+	static char own[VARIABLES][VARIABLE_MAX];
+	static char *list[VARIABLES + ORDER_ENVIRONMENT + 1];
+	char name[SESSION_NAME_SIZE];
+	size_t count = 0;
+
+	session_name(number, name);
+	for (size_t i = 0; i < VARIABLES; i++) {
+		snprintf(own[i], sizeof(own[i]), "%s=%s%s", variables[i].name, variables[i].value,
+			 variables[i].named ? name : "");
+		count = list_set(list, count, own[i]);
+	}
+	// The request's count is at most ORDER_ENVIRONMENT: order_decode saw to it.
+	for (size_t i = 0; i < exec->environment_count; i++)
+		count = list_set(list, count, exec->environment[i]);
+	list[count] = NULL;
+	return list;
+}

@@ -1,0 +1,85 @@
+// The subcommands and what their options come to.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "failure.h"
+#include "session.h"
+
+// Which options a command takes.
+enum {
+	OPTIONS_LIMITS = 1 << 0,
+	OPTIONS_JOB = 1 << 1,       // -p, --timeout, --env, --dir
+	OPTIONS_TERMINAL = 1 << 2,  // -t
+	OPTIONS_USAGE = 1 << 3,
+	OPTIONS_JSON = 1 << 4,
+	OPTIONS_ALL = 1 << 5,
+	OPTIONS_TRANSFER = 1 << 6,  // --max, --timeout
+	OPTIONS_EVERY = 1 << 7,     // --help
+};
+
+struct options {
+	uint64_t limits[LIMIT_COUNT];  // 0: not given
+	bool network_host;
+	char **packages;
+	size_t package_count;
+	char **environment;  // with room for ENVIRONMENT_OWN more
+	size_t environment_count;
+	const char *directory;  // NULL: not given
+	uint64_t timeout;       // seconds, 0: not given
+	uint64_t max;           // bytes, 0: not given
+	bool terminal, usage, json, all, help;
+	char **arguments;  // what is left, NULL-terminated
+	int argument_count;
+};
+
+// TERM and NIX_PATH, which the client adds.
+#define ENVIRONMENT_OWN 2
+
+// What a command's function returns when `failure` says the rest.
+#define FAILED (-1)
+
+struct command {
+	const char *name;
+	const char *arguments;  // for the usage line
+	const char *summary;
+	const char *details;    // for --help
+	unsigned int options;
+	bool program;           // its arguments end in a program with options of its own
+	int least, most;        // arguments
+	// Returns the exit code, or FAILED.
+	int (*run)(const struct options *options, struct failure *failure);
+};
+
+extern const struct command commands[];
+extern const size_t command_count;
+
+// The command called `name`, or NULL.
+const struct command *command_find(const char *name);
+
+// Prints the help of one command, or of all.
+void command_help(const struct command *command);
+void commands_help(void);
+
+// Reads the options of `command` from argv; argv[0] is the command itself.
+bool options_parse(struct options *options, const struct command *command, int argc, char *argv[],
+		   struct failure *failure);
+void options_free(struct options *options);
+
+// Prints the options that `command` takes, one a line.
+void options_help(const struct command *command);
+
+int create_run(const struct options *options, struct failure *failure);
+int run_run(const struct options *options, struct failure *failure);
+int exec_run(const struct options *options, struct failure *failure);
+int shell_run(const struct options *options, struct failure *failure);
+int list_run(const struct options *options, struct failure *failure);
+int show_run(const struct options *options, struct failure *failure);
+int destroy_run(const struct options *options, struct failure *failure);
+int collect_run(const struct options *options, struct failure *failure);
+int put_run(const struct options *options, struct failure *failure);
+int get_run(const struct options *options, struct failure *failure);
+int doctor_run(const struct options *options, struct failure *failure);
+int help_run(const struct options *options, struct failure *failure);

@@ -1,0 +1,58 @@
+// The table of the subcommands (command.h). Pure.
+#include <string.h>
+
+#include "command.h"
+
+const struct command commands[] = {
+	{ "create", "", "make a session and print its name",
+	  "The session lives until it is destroyed or its time to live is over.",
+	  OPTIONS_LIMITS | OPTIONS_JSON, false, 0, 0, create_run },
+	{ "run", "[--] COMMAND [ARG]...", "run a command in a session of its own",
+	  "Makes a session, runs COMMAND in it, destroys it. The exit code is the command's; 124\n"
+	  "after --timeout, 125 when Lodger itself failed, 126 or 127 when COMMAND cannot be\n"
+	  "executed or does not exist, 128+N when signal N ended it.\n"
+	  "Pipes and files are passed to the command as they are. A terminal never is: without -t\n"
+	  "the command gets pipes, which are copied to and from it; with -t it gets a terminal of\n"
+	  "its own. ^C is passed on; a second one within two seconds ends the session.",
+	  OPTIONS_LIMITS | OPTIONS_JOB | OPTIONS_TERMINAL | OPTIONS_USAGE, true, 1, -1, run_run },
+	{ "exec", "SESSION [--] COMMAND [ARG]...", "run a command in a session",
+	  "As run, in a session that there is already. What the command leaves running in its\n"
+	  "process group ends with it.",
+	  OPTIONS_JOB | OPTIONS_TERMINAL, true, 2, -1, exec_run },
+	{ "shell", "[SESSION]", "work in a session",
+	  "An interactive bash (with -p: nix-shell) on a terminal of its own. Without SESSION one\n"
+	  "is made for it and destroyed at the end. When standard input is not a terminal, the\n"
+	  "shell reads commands from it.",
+	  OPTIONS_LIMITS | OPTIONS_JOB | OPTIONS_USAGE, false, 0, 1, shell_run },
+	{ "list", "", "list your sessions",
+	  "With --all, everybody's. A session that has ended is shown until its remains are\n"
+	  "removed, by lodger collect or by the next create.",
+	  OPTIONS_ALL | OPTIONS_JSON, false, 0, 0, list_run },
+	{ "show", "SESSION", "show a session's limits and what it uses", "", OPTIONS_JSON, false, 1, 1,
+	  show_run },
+	{ "destroy", "SESSION...", "end sessions, with all that is in them",
+	  "With --all, all of yours. A session that is gone already is no failure.",
+	  OPTIONS_ALL | OPTIONS_JSON, false, 0, -1, destroy_run },
+	{ "collect", "", "remove what sessions left that ended by themselves", "", OPTIONS_JSON, false,
+	  0, 0, collect_run },
+	{ "put", "SESSION SOURCE... DEST", "copy files into a session",
+	  "Links inside a directory are copied as links; sockets, FIFOs and devices are skipped.",
+	  OPTIONS_TRANSFER, false, 3, -1, put_run },
+	{ "get", "SESSION SOURCE... DEST", "copy files out of a session",
+	  "Only files, directories and links that stay within what is fetched are made, and\n"
+	  "nothing outside of DEST. The exit code is 1 when something had to be skipped.",
+	  OPTIONS_TRANSFER, false, 3, -1, get_run },
+	{ "doctor", "", "check whether everything is in place, and say what to do",
+	  "The exit code is 0 when all that is needed is there, else 1.",
+	  OPTIONS_JSON, false, 0, 0, doctor_run },
+	{ "help", "[COMMAND]", "show help", "", 0, false, 0, 1, help_run },
+};
+const size_t command_count = sizeof(commands) / sizeof(commands[0]);
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}

@@ -1,0 +1,216 @@
+// Launching jobs (launch.h). Runs as the caller.
+#include "launch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "helper_call.h"
+#include "job.h"
+#include "names.h"
+#include "protocol.h"
+#include "quantity.h"
+#include "session_list.h"
+#include "shellquote.h"
+
+#define NIX_PATH "NIX_PATH=nixpkgs="
+#define STORE "/nix/store/"
+
+// A job together with the memory that it points into.
+struct launch {
+	struct job job;
+	char **argv;
+	char *program;            // for nix-shell --run
+	char term[80];            // TERM=…
+	char nix_path[PATH_MAX + sizeof(NIX_PATH)];
+};
+
+// Makes the variable that names the pinned package set. False: there is none.
+static bool channel_find(struct launch *launch)
+{
+	char *target = launch->nix_path + sizeof(NIX_PATH) - 1;
+
+	strcpy(launch->nix_path, NIX_PATH);
+	const ssize_t length = readlink(LODGER_CHANNEL, target, PATH_MAX - 1);
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	// Nix would take a ':' for the end of it.
+	return strncmp(target, STORE, strlen(STORE)) == 0 && strchr(target, ':') == NULL;
+}
+
+// nix-shell -p PKG... [--run PROGRAM]
+static bool nix_shell(struct launch *launch, const struct options *options, char *const words[],
+		      bool terminal, struct failure *failure)
+{
+	static char name[] = "nix-shell", packages[] = "-p", run[] = "--run", shell[] = "exec bash -s";
+	size_t count = 0;
+
+	launch->argv = calloc(options->package_count + 5, sizeof(*launch->argv));
+	if (words)
+		launch->program = shellquote(words);
+	if (!launch->argv || (words && !launch->program))
+		return fail(failure, "preparing the command: out of memory");
+	launch->argv[count++] = name;
+	launch->argv[count++] = packages;
+	for (size_t i = 0; i < options->package_count; i++)
+		launch->argv[count++] = options->packages[i];
+	if (words || !terminal) {
+		launch->argv[count++] = run;
+		launch->argv[count++] = words ? launch->program : shell;
+	}
+	launch->job.argv = launch->argv;
+	return true;
+}
+
+static bool launch_prepare(struct launch *launch, const struct options *options,
+			   char *const words[], bool terminal, struct failure *failure)
+{
+	static char bash[] = "bash", from_input[] = "-s";
+	static char *shell[] = { bash, NULL }, *reading[] = { bash, from_input, NULL };
+	struct job *job = &launch->job;
+
+	*launch = (struct launch){ 0 };
+	job->terminal = terminal;
+	job->directory = options->directory;
+	job->timeout_ms = options->timeout * 1000;
+
+	// The caller's own variables come last and win.
+	job->environment = calloc(options->environment_count + ENVIRONMENT_OWN,
+				  sizeof(*job->environment));
+	if (!job->environment)
+		return fail(failure, "preparing the command: out of memory");
+	if (channel_find(launch))
+		job->environment[job->environment_count++] = launch->nix_path;
+	else if (options->package_count > 0)
+		return fail(failure, "-p: %s does not lead to a package set; an administrator can make "
+			    "one with lodger-channel", LODGER_CHANNEL);
+	if (terminal) {
+		const char *term = getenv("TERM");
+
+		snprintf(launch->term, sizeof(launch->term), "TERM=%s",
+			 term && terminal_name_valid(term) ? term : "dumb");
+		job->environment[job->environment_count++] = launch->term;
+	}
+	for (size_t i = 0; i < options->environment_count; i++)
+		job->environment[job->environment_count++] = options->environment[i];
+
+	if (options->package_count > 0)
+		return nix_shell(launch, options, words, terminal, failure);
+	job->argv = words ? (char **)words : terminal ? shell : reading;
+	return true;
+}
+
+static void launch_free(struct launch *launch)
+{
+	free(launch->job.environment);
+	free(launch->argv);
+	free(launch->program);
+}
+
+// A command that died of SIGKILL, or a session that is gone, may have hit the memory limit: that is
+// worth a word, since nothing else tells.
+static void explain_memory(uint32_t number)
+{
+	struct usage usage;
+	char name[SESSION_NAME_SIZE];
+
+	session_usage(&usage, number);
+	session_name(number, name);
+	if (usage.value[USAGE_OOM_KILLS] != USAGE_UNKNOWN && usage.value[USAGE_OOM_KILLS] > 0)
+		notice("%s has been at its memory limit, and processes were killed for it; --memory "
+		       "gives a session more", name);
+}
+
+static int launch_job(uint32_t number, struct job *job, struct failure *failure)
+{
+	struct job_end end = { 0 };
+	autoclose int connection = agent_connect(number, failure);
+
+	if (connection < 0)
+		return FAILED;
+	const bool good = job_run(connection, job, &end, failure);
+	if (!good || end.exit_code == EXIT_SIGNAL + SIGKILL)
+		explain_memory(number);
+	return good ? end.exit_code : FAILED;
+}
+
+int launch(uint32_t number, const struct options *options, char *const words[], bool terminal,
+	   struct failure *failure)
+{
+	struct launch prepared;
+	int result = FAILED;
+
+	if (launch_prepare(&prepared, options, words, terminal, failure))
+		result = launch_job(number, &prepared.job, failure);
+	launch_free(&prepared);
+	return result;
+}
+
+static void tied_destroy(const struct created *created, bool report)
+{
+	struct failure failure;
+	struct usage usage;
+	char name[SESSION_NAME_SIZE], text[USAGE_LINE];
+	bool gone;
+
+	session_name(created->number, name);
+	if (report)
+		session_usage(&usage, created->number);
+	// The session begins to die here, before the helper is even started.
+	close(created->tie);
+	// The command has ended: what its exit code says must not be lost to this.
+	if (!helper_destroy(created->number, &gone, &usage, &failure))
+		notice("%s", failure.text);
+	else if (report)
+		notice("%s used: %s", name, usage_line(text, &usage));
+}
+
+int launch_tied(const struct options *options, char *const words[], bool terminal,
+		struct failure *failure)
+{
+	struct launch prepared;
+	struct created created;
+	int result = FAILED;
+
+	if (launch_prepare(&prepared, options, words, terminal, failure) &&
+	    helper_create(options->limits, options->network_host, &created, failure)) {
+		result = launch_job(created.number, &prepared.job, failure);
+		tied_destroy(&created, options->usage);
+	}
+	launch_free(&prepared);
+	return result;
+}
+
+static void figure_seconds(char *text, size_t size, uint64_t usec)
+{
+	if (usec == USAGE_UNKNOWN)
+		snprintf(text, size, "not kept by this kernel");
+	else
+		snprintf(text, size, "%" PRIu64 ".%03us", usec / 1000000,
+			 (unsigned int)(usec / 1000 % 1000));
+}
+
+char *usage_line(char text[USAGE_LINE], const struct usage *usage)
+{
+	char cpu[48], wall[48], memory[QUANTITY_SIZE] = "", pids[QUANTITY_SIZE] = "";
+	const bool has_memory = usage->value[USAGE_MEMORY_PEAK] != USAGE_UNKNOWN;
+	const bool has_pids = usage->value[USAGE_PIDS_PEAK] != USAGE_UNKNOWN;
+
+	figure_seconds(cpu, sizeof(cpu), usage->value[USAGE_CPU]);
+	figure_seconds(wall, sizeof(wall), usage->value[USAGE_WALL]);
+	if (has_memory)
+		size_format(memory, usage->value[USAGE_MEMORY_PEAK]);
+	if (has_pids)
+		snprintf(pids, sizeof(pids), "%" PRIu64, usage->value[USAGE_PIDS_PEAK]);
+	snprintf(text, USAGE_LINE, "CPU time %s, wall time %s, peak memory %s, peak processes %s", cpu,
+		 wall, has_memory ? memory : "not kept by this kernel",
+		 has_pids ? pids : "not kept by this kernel");
+	return text;
+}

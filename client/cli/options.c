@@ -1,0 +1,253 @@
+// The options of all commands, from one table (command.h). Runs as the caller.
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "names.h"
+#include "quantity.h"
+
+typedef bool take(struct options *options, const char *word, struct failure *failure);
+
+static bool take_memory(struct options *options, const char *word, struct failure *failure)
+{
+	return size_parse("--memory", word, &options->limits[LIMIT_MEMORY], failure);
+}
+
+static bool take_pids(struct options *options, const char *word, struct failure *failure)
+{
+	return count_parse("--pids", word, &options->limits[LIMIT_PIDS], failure);
+}
+
+static bool take_cpu(struct options *options, const char *word, struct failure *failure)
+{
+	return percent_parse("--cpu", word, &options->limits[LIMIT_CPU], failure);
+}
+
+static bool take_disk(struct options *options, const char *word, struct failure *failure)
+{
+	return size_parse("--disk", word, &options->limits[LIMIT_DISK], failure);
+}
+
+static bool take_inodes(struct options *options, const char *word, struct failure *failure)
+{
+	return count_parse("--inodes", word, &options->limits[LIMIT_INODES], failure);
+}
+
+static bool take_ttl(struct options *options, const char *word, struct failure *failure)
+{
+	return duration_parse("--ttl", word, &options->limits[LIMIT_TTL], failure);
+}
+
+static bool take_net(struct options *options, const char *word, struct failure *failure)
+{
+	options->network_host = strcmp(word, "host") == 0;
+	if (options->network_host || strcmp(word, "none") == 0)
+		return true;
+	return fail(failure, "--net: '%s' is neither none nor host", word);
+}
+
+static bool take_package(struct options *options, const char *word, struct failure *failure)
+{
+	if (!package_check(word, failure))
+		return false;
+	options->packages[options->package_count++] = (char *)word;
+	return true;
+}
+
+static bool take_env(struct options *options, const char *word, struct failure *failure)
+{
+	if (!variable_check(word, failure))
+		return false;
+	options->environment[options->environment_count++] = (char *)word;
+	return true;
+}
+
+static bool take_dir(struct options *options, const char *word, struct failure *failure)
+{
+	if (*word == '\0')
+		return fail(failure, "--dir: the directory's name is empty");
+	options->directory = word;
+	return true;
+}
+
+static bool take_timeout(struct options *options, const char *word, struct failure *failure)
+{
+	return duration_parse("--timeout", word, &options->timeout, failure);
+}
+
+static bool take_max(struct options *options, const char *word, struct failure *failure)
+{
+	return size_parse("--max", word, &options->max, failure);
+}
+
+static bool take_terminal(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->terminal = true;
+}
+
+static bool take_usage(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->usage = true;
+}
+
+static bool take_json(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->json = true;
+}
+
+static bool take_all(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->all = true;
+}
+
+static bool take_help(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->help = true;
+}
+
+static const struct row {
+	const char *name;
+	char letter;  // 0: none
+	unsigned int groups;
+	const char *argument;  // NULL: takes none
+	const char *help;
+	take *take;
+} rows[] = {
+	{ "memory", 0, OPTIONS_LIMITS, "SIZE", "most memory, files included, as 512M", take_memory },
+	{ "pids", 0, OPTIONS_LIMITS, "N", "most processes and threads", take_pids },
+	{ "cpu", 0, OPTIONS_LIMITS, "PERCENT", "CPU time, in percent of one CPU", take_cpu },
+	{ "disk", 0, OPTIONS_LIMITS, "SIZE", "most bytes in files", take_disk },
+	{ "inodes", 0, OPTIONS_LIMITS, "N", "most files", take_inodes },
+	{ "ttl", 0, OPTIONS_LIMITS, "TIME", "how long the session lives, as 90s, 15m, 2h, 1d",
+	  take_ttl },
+	{ "net", 0, OPTIONS_LIMITS, "none|host", "network; host needs the policy's permission",
+	  take_net },
+	{ "package", 'p', OPTIONS_JOB, "PKG", "have PKG, by nix-shell; can be repeated",
+	  take_package },
+	{ "timeout", 0, OPTIONS_JOB | OPTIONS_TRANSFER, "TIME", "end it after TIME", take_timeout },
+	{ "env", 0, OPTIONS_JOB, "NAME=VALUE", "set a variable; can be repeated", take_env },
+	{ "dir", 0, OPTIONS_JOB, "DIR", "start in DIR instead of the session's home", take_dir },
+	{ "terminal", 't', OPTIONS_TERMINAL, NULL, "give it a terminal of its own", take_terminal },
+	{ "usage", 0, OPTIONS_USAGE, NULL, "say at the end, on standard error, what it used",
+	  take_usage },
+	{ "max", 0, OPTIONS_TRANSFER, "SIZE", "copy SIZE at most (1G)", take_max },
+	{ "all", 0, OPTIONS_ALL, NULL, "all sessions", take_all },
+	{ "json", 0, OPTIONS_JSON, NULL, "print JSON", take_json },
+	{ "help", 'h', OPTIONS_EVERY, NULL, "show this help", take_help },
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+// What getopt_long(3) returns for row i.
+#define ROW_VALUE(i) (256 + (int)(i))
+
+static bool row_applies(const struct row *row, const struct command *command)
+{
+	return (row->groups & (command->options | OPTIONS_EVERY)) != 0;
+}
+
+static const struct row *row_find(int value, const struct command *command)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if ((value == ROW_VALUE(i) || (rows[i].letter && value == rows[i].letter)) &&
+		    row_applies(&rows[i], command))
+			return &rows[i];
+	return NULL;
+}
+
+static bool refuse_option(const struct command *command, int result, char *argv[],
+			  struct failure *failure)
+{
+	const struct row *row = row_find(optopt, command);
+
+	if (result == ':' && row)
+		return fail(failure, "%s: the option %s needs %s; see lodger %s --help",
+			    command->name, argv[optind - 1], row->argument, command->name);
+	if (row)
+		return fail(failure, "%s: the option --%s takes no value; see lodger %s --help",
+			    command->name, row->name, command->name);
+	if (optopt)
+		return fail(failure, "%s: there is no option -%c; see lodger %s --help",
+			    command->name, optopt, command->name);
+	return fail(failure, "%s: there is no option %s; see lodger %s --help", command->name,
+		    argv[optind - 1], command->name);
+}
+
+bool options_parse(struct options *options, const struct command *command, int argc, char *argv[],
+		   struct failure *failure)
+{
+	struct option longs[ROWS + 1] = { { 0 } };
+	// "+": stop at the first argument; ":": report a missing value as such.
+	char shorts[2 + 2 * ROWS + 1] = ":";
+	size_t count = 0, used;
+	int result;
+
+	*options = (struct options){ 0 };
+	options->packages = calloc((size_t)argc, sizeof(*options->packages));
+	options->environment = calloc((size_t)argc + ENVIRONMENT_OWN, sizeof(*options->environment));
+	if (!options->packages || !options->environment)
+		return fail(failure, "%s: out of memory", command->name);
+	if (command->program)
+		strcpy(shorts, "+:");
+	used = strlen(shorts);
+	for (size_t i = 0; i < ROWS; i++) {
+		if (!row_applies(&rows[i], command))
+			continue;
+		longs[count++] = (struct option){
+			.name = rows[i].name,
+			.has_arg = rows[i].argument ? required_argument : no_argument,
+			.val = ROW_VALUE(i),
+		};
+		if (rows[i].letter)
+			shorts[used++] = rows[i].letter;
+		if (rows[i].letter && rows[i].argument)
+			shorts[used++] = ':';
+	}
+
+	opterr = 0;
+	optind = 0;  // begin anew, with "+" looked at (getopt(3))
+	while ((result = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct row *row = row_find(result, command);
+
+		if (!row)
+			return refuse_option(command, result, argv, failure);
+		if (!row->take(options, optarg, failure))
+			return false;
+	}
+	options->arguments = argv + optind;
+	options->argument_count = argc - optind;
+	return true;
+}
+
+void options_free(struct options *options)
+{
+	free(options->packages);
+	free(options->environment);
+}
+
+void options_help(const struct command *command)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		char left[40];
+
+		if (!row_applies(&rows[i], command))
+			continue;
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", rows[i].letter ? '-' : ' ',
+			 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? "," : " ",
+			 rows[i].name, rows[i].argument ? " " : "",
+			 rows[i].argument ? rows[i].argument : "");
+		printf("  %-24s %s\n", left, rows[i].help);
+	}
+}

@@ -1,0 +1,183 @@
+# Builds the starter channel out of packages.nix and a lock file. Evaluated by root's
+# lodger-channel alone; what sessions see is default.nix, inside the result.
+#
+#   plan      text: one line a group that is wanted, its name and the packages to start from
+#   names     text: one line an attribute name that can be wanted, and its group
+#   assumed   text: one line a package that apt is to take for installed
+#   channel   the channel's derivation; needs `lock`
+{
+  # Attribute names, separated by blanks; empty for all.
+  wanted ? "",
+  # Path of the lock file that lodger-channel made for the plan.
+  lock ? null,
+}:
+let
+  inherit (builtins)
+    attrNames
+    concatLists
+    concatStringsSep
+    elem
+    filter
+    head
+    isString
+    listToAttrs
+    map
+    replaceStrings
+    split
+    storePath
+    ;
+  table = import ./packages.nix;
+  groupOf = name: table.groups.${name};
+  usesOf = name: (groupOf name).uses or [ ];
+  line = words: concatStringsSep " " words + "\n";
+  text = concatStringsSep "";
+
+  # A group with all the groups it uses, directly or not.
+  withUses = name: [ name ] ++ concatLists (map withUses (usesOf name));
+  wantedNames = filter (word: isString word && word != "") (split " " wanted);
+  isWanted = name: wanted == "" || filter (n: elem n wantedNames) (groupOf name).names != [ ];
+  inPlan = concatLists (map withUses (table.base ++ filter isWanted (attrNames table.groups)));
+  groups = filter (name: elem name inPlan) (attrNames table.groups);
+
+  locked = builtins.fromJSON (builtins.readFile lock);
+  debsOf =
+    name:
+    let
+      inherited = concatLists (map (used: locked.groups.${used}) (concatLists (map withUses (usesOf name))));
+    in
+    filter (deb: !elem deb inherited) locked.groups.${name};
+  # Without its epoch, which says nothing about the program.
+  versionOf =
+    name: attribute:
+    let
+      deb = ((groupOf name).versions or { }).${attribute} or (head (groupOf name).debs);
+    in
+    builtins.elemAt (builtins.match "([0-9]+:)?(.*)" locked.debs.${deb}.version) 1;
+
+  # Programs of the host that do the building; the versions of those that matter are in the lock,
+  # so that another patchelf makes another channel.
+  build =
+    name: script: attributes:
+    derivation (
+      {
+        inherit name;
+        system = builtins.currentSystem;
+        builder = "/bin/bash";
+        args = [
+          "-euo"
+          "pipefail"
+          "-c"
+          # The shell has to be the last to go: it would become its last command, and nix takes a
+          # builder that closes its output before it ends, as coreutils do, for one to be killed.
+          (builtins.readFile script + "exit 0\n")
+        ];
+        PATH = "/usr/bin:/bin";
+        LC_ALL = "C.UTF-8";
+        inherit (locked) tools;
+      }
+      // attributes
+    );
+
+  # A store path's name takes fewer characters than a Debian version has.
+  plain = replaceStrings [ "~" ] [ "-" ];
+
+  trees = listToAttrs (
+    map (name: {
+      inherit name;
+      value = build "${name}-${plain (versionOf name "")}" ./unpack.sh {
+        debs = map (deb: storePath locked.debs.${deb}.path) (debsOf name);
+        uses = map (used: trees.${used}) (usesOf name);
+        propagates = map (used: trees.${used}) ((groupOf name).propagates or [ ]);
+        kind = (groupOf name).kind or "plain";
+        links =
+          let
+            links = (groupOf name).links or { };
+          in
+          map (link: "${link}=${links.${link}}") (attrNames links);
+        gccWrapper = if name == "gcc" then builtins.readFile ./gcc-wrapper.sh else "";
+        ldWrapper = if name == "gcc" then builtins.readFile ./ld-wrapper.sh else "";
+      };
+    }) groups
+  );
+
+  stdenv = build "stdenv" ./stdenv.sh {
+    inherit (trees) libc;
+    initialPath = [
+      trees.bash
+      trees.tools
+    ];
+    setup = builtins.readFile ./setup.sh;
+    passAsFile = [ "setup" ];
+  };
+
+  # The two digits of the distribution's Python, as nixpkgs writes them: 3.11.2-1 gives 311.
+  pythonDigits = concatStringsSep "" (
+    filter isString (split "\\." (head (builtins.match "([0-9]+\\.[0-9]+).*" (versionOf "python3" ""))))
+  );
+  aliases =
+    name:
+    let
+      module = builtins.match "python3Packages\\.(.*)" name;
+      python = "python${pythonDigits}";
+    in
+    if module != null then
+      [
+        name
+        "python39Packages.${head module}"
+        "${python}Packages.${head module}"
+      ]
+    else if name == "python3" then
+      [
+        name
+        python
+      ]
+    else
+      [ name ];
+  row =
+    path: name: version: description:
+    concatStringsSep "\t" [
+      name
+      version
+      "${path}"
+      (builtins.unsafeDiscardOutputDependency path.drvPath)
+      description
+    ]
+    + "\n";
+  rowsOf =
+    name:
+    map (attribute: row trees.${name} attribute (versionOf name attribute) (groupOf name).description) (
+      concatLists (map aliases (groupOf name).names)
+    );
+in
+{
+  plan = text (map (name: line ([ name ] ++ (groupOf name).debs)) groups);
+  names = text (
+    concatLists (
+      map (
+        name:
+        map (attribute: line [
+          attribute
+          name
+        ]) (groupOf name).names
+      ) (attrNames table.groups)
+    )
+  );
+  assumed = text (map (name: line [ name ]) table.assumed);
+
+  channel = build "lodger-channel" ./channel.sh {
+    # Named only so that the channel refers to them: what it refers to, no garbage collection
+    # takes. With the packages themselves kept, a rebuild needs no network.
+    debs = map (deb: storePath locked.debs.${deb}.path) (attrNames locked.debs);
+    packages = text (
+      [ (row stdenv "stdenv" "1" "what a shell starts from: setup, bash and basic tools") ]
+      ++ concatLists (map rowsOf groups)
+    );
+    lock = builtins.readFile lock;
+    default = builtins.readFile ./default.nix;
+    passAsFile = [
+      "packages"
+      "lock"
+      "default"
+    ];
+  };
+}

@@ -1,0 +1,188 @@
+# The starter channel's contents: which of the distribution's packages make which tree in the
+# store, and under which of nixpkgs' attribute names it is found. Data only; read by build.nix.
+#
+# A group becomes one store path:
+#   names       attribute names (python3Packages.X is also given as python3NNPackages.X)
+#   debs        packages to start from; what they depend on comes along
+#   versions    the package whose version a name shows, where that is not the first of debs
+#   uses        groups whose files it may use; what these hold already is left out of it
+#   propagates  groups that a shell with this one gets too
+#   kind        what is done after unpacking (unpack.sh, finish_KIND)
+#   links       more links, name = target beside it
+{
+  # Packages that apt is told to take for installed: they serve maintainer scripts only, which
+  # never run here.
+  assumed = [
+    "base-files"
+    "debconf"
+    "debianutils"
+    "dpkg"
+  ];
+
+  # In every channel, whatever is asked for: the shell, and what a shell's `setup` puts on PATH.
+  base = [
+    "libc"
+    "bash"
+    "tools"
+  ];
+
+  groups = {
+    libc = {
+      names = [ "glibc" ];
+      description = "C library and its locale data, shared by all other packages";
+      debs = [
+        "libc6"
+        "libc-bin"
+        "libgcc-s1"
+      ];
+      kind = "libc";
+    };
+    bash = {
+      names = [
+        "bash"
+        "bashInteractive"
+      ];
+      description = "GNU Bourne-Again Shell";
+      debs = [ "bash" ];
+      uses = [ "libc" ];
+      links = {
+        "bin/sh" = "bash";
+      };
+    };
+    tools = {
+      names = [
+        "coreutils"
+        "diffutils"
+        "findutils"
+        "gawk"
+        "gnugrep"
+        "gnused"
+        "gnutar"
+        "gzip"
+      ];
+      versions = {
+        diffutils = "diffutils";
+        findutils = "findutils";
+        gawk = "gawk";
+        gnugrep = "grep";
+        gnused = "sed";
+        gnutar = "tar";
+        gzip = "gzip";
+      };
+      description = "coreutils, diff, find, awk, grep, sed, tar and gzip, in one tree";
+      debs = [
+        "coreutils"
+        "diffutils"
+        "findutils"
+        "gawk"
+        "grep"
+        "gzip"
+        "sed"
+        "tar"
+      ];
+      uses = [
+        "libc"
+        "bash"
+      ];
+      links = {
+        "bin/awk" = "gawk";
+      };
+    };
+    python3 = {
+      # python39 is a name that people type; the distribution has one Python 3, and that is it.
+      names = [
+        "python3"
+        "python39"
+        "python3Packages.python"
+      ];
+      description = "Python, the distribution's one version of it under every python3 name";
+      debs = [ "python3" ];
+      uses = [ "libc" ];
+      kind = "python";
+      links = {
+        "bin/python" = "python3";
+      };
+    };
+    mpmath = {
+      names = [ "python3Packages.mpmath" ];
+      description = "floating-point arithmetic with any precision";
+      debs = [ "python3-mpmath" ];
+      uses = [
+        "libc"
+        "python3"
+      ];
+      propagates = [ "python3" ];
+      kind = "python";
+    };
+    sympy = {
+      names = [ "python3Packages.sympy" ];
+      description = "symbolic mathematics";
+      debs = [ "python3-sympy" ];
+      uses = [
+        "libc"
+        "python3"
+        "mpmath"
+      ];
+      propagates = [
+        "python3"
+        "mpmath"
+      ];
+      kind = "python";
+    };
+    gmpy2 = {
+      names = [ "python3Packages.gmpy2" ];
+      description = "fast integers, rationals and reals (a compiled module)";
+      debs = [ "python3-gmpy2" ];
+      uses = [
+        "libc"
+        "python3"
+      ];
+      propagates = [ "python3" ];
+      kind = "python";
+    };
+    jq = {
+      names = [ "jq" ];
+      description = "JSON processor";
+      debs = [ "jq" ];
+      uses = [ "libc" ];
+    };
+    lua = {
+      names = [
+        "lua"
+        "lua5_4"
+      ];
+      description = "Lua interpreter and compiler";
+      debs = [ "lua5.4" ];
+      uses = [ "libc" ];
+      # The distribution makes these two with update-alternatives.
+      links = {
+        "bin/lua" = "lua5.4";
+        "bin/luac" = "luac5.4";
+      };
+    };
+    gcc = {
+      names = [ "gcc" ];
+      description = "C and C++ compiler with linker, headers and start files";
+      debs = [
+        "gcc"
+        "g++"
+        "libc6-dev"
+      ];
+      uses = [
+        "libc"
+        "bash"
+      ];
+      kind = "gcc";
+      links = {
+        "bin/cc" = "gcc";
+        "bin/c++" = "g++";
+      };
+    };
+    make = {
+      names = [ "gnumake" ];
+      description = "GNU make";
+      debs = [ "make" ];
+      uses = [ "libc" ];
+    };
+  };
+}

@@ -1,0 +1,234 @@
+# Builder of one tree: unpacks Debian packages into $out and makes them self-contained. Runs in a
+# nix build, from build.nix, with the host's bash, dpkg-deb, tar, perl-base and patchelf.
+#
+#   debs        .deb files        uses     trees whose libraries and programs it may use
+#   propagates  trees for nix-support/propagated-build-inputs
+#   kind        which finish_KIND to run             links  more links, name=target
+
+# shellcheck shell=bash disable=SC2154  # nix gives the variables
+shopt -s nullglob
+read -ra debs <<<"$debs"
+read -ra uses <<<"$uses"
+read -ra links <<<"$links"
+trees=("$out" "${uses[@]}")
+
+fail() {
+	printf 'unpack: %s\n' "$*" >&2
+	exit 1
+}
+
+# Unpacks all packages as onto a machine where /bin, /lib … are links into /usr, then takes usr for
+# the tree. tar's options leave out owners and, with them, set-uid bits.
+unpack() {
+	local name deb
+	for name in bin sbin lib lib64; do
+		mkdir -p "root/usr/$name"
+		ln -s "usr/$name" "root/$name"
+	done
+	for deb in "${debs[@]}"; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -x -C root --no-same-owner --no-same-permissions --keep-directory-symlink
+	done
+	chmod -R u+w,u-s,g-s root
+	rm -rf root/usr/share/{man,info,locale,lintian,bug,doc-base}
+	[[ ! -d root/usr/share/doc ]] ||
+		find root/usr/share/doc ! -type d ! -name copyright -delete
+	mv root/usr "$out"
+	[[ ! -d root/etc ]] || mv root/etc "$out/etc"
+	find "$out" -depth -type d -empty -delete
+}
+
+# Where a path of the distribution is in one of the trees; fails if it is in none.
+in_trees() {
+	local path=${1#/usr} tree
+	for tree in "${trees[@]}"; do
+		if [[ -e $tree$path ]]; then
+			printf '%s' "$tree$path"
+			return
+		fi
+	done
+	return 1
+}
+
+# A link pointed into /usr or /etc, absolute or by dots: now to the same file in this tree, or in one
+# it uses. What is in neither (documentation of others, update-alternatives) goes.
+fix_symlinks() {
+	local link at to found
+	# Twice, since a link to a link that is still broken counts as missing.
+	for _ in 1 2; do
+		while IFS= read -r -d '' link; do
+			to=$(readlink "$link")
+			[[ $to != "$NIX_STORE"/* ]] || continue
+			at=${link#"$out"}
+			[[ $at == /etc/* ]] || at=/usr$at
+			[[ $to == /* ]] || to=${at%/*}/$to
+			if found=$(in_trees "$(realpath -ms "$to")") && [[ $found != "$link" ]]; then
+				case $found in
+				"$out"/*) ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$found")" "$link" ;;
+				*) ln -sfn "$found" "$link" ;;
+				esac
+			fi
+		done < <(find "$out" -type l -print0)
+	done
+	find "$out" -xtype l -printf 'dropped link: %P -> %l\n' -delete
+}
+
+# Prints the programs and shared libraries among the tree's files that can take an rpath: ELF files
+# of type EXEC or DYN with a dynamic section.
+elf_files() {
+	find "$out" -type f -print0 | perl -0ne '
+		chomp;
+		open my $file, "<:raw", $_ or die "$_: $!\n";
+		my $head;
+		read $file, $head, 64;
+		next unless length $head == 64 and $head =~ /^\x7fELF\x02\x01/;
+		my ($type, $at, $size, $count) = unpack "x16 v x14 Q< x14 v v", $head;
+		next unless $type == 2 or $type == 3;
+		seek $file, $at, 0;
+		read $file, my $table, $size * $count;
+		print "$_\n" if grep { unpack("V", substr($table, $_ * $size, 4)) == 2 } 0 .. $count - 1;
+	'
+}
+
+# Every ELF file gets the loader of the C library's tree, and an rpath of this tree and those it
+# uses. RPATH, not RUNPATH: it holds for libraries loaded later too, and before LD_LIBRARY_PATH.
+fix_elf() {
+	local directories=() tree file interpreter rpath part old needed
+	for tree in "${trees[@]}"; do
+		for part in "$tree"/lib/*-linux-gnu* "$tree"/lib; do
+			if compgen -G "$part/*.so*" >/dev/null; then
+				directories+=("$part")
+			fi
+		done
+	done
+	elf_files >elf-files
+	while IFS= read -r file; do
+		case ${file##*/} in
+		# The loader and the C library need nothing else, and patchelf breaks them.
+		ld-linux*.so.* | libc.so.6) continue ;;
+		esac
+		rpath=
+		old=$(patchelf --print-rpath "$file")
+		for part in ${old//:/ }; do
+			case $part in
+			/usr/*) rpath+=$out${part#/usr}: ;;
+			\$ORIGIN*) rpath+=$part: ;;
+			*) fail "${file#"$out"/}: rpath $part" ;;
+			esac
+		done
+		rpath+=$(IFS=: && printf '%s' "${directories[*]}")
+		patchelf --force-rpath --set-rpath "$rpath" "$file"
+		if interpreter=$(patchelf --print-interpreter "$file" 2>/dev/null); then
+			patchelf --set-interpreter "$(in_trees "$interpreter")" "$file"
+		fi
+		for needed in $(patchelf --print-needed "$file"); do
+			library_found "$needed" "$file" "$rpath" ||
+				fail "${file#"$out"/} needs $needed, which is in none of: ${trees[*]}"
+		done
+	done <elf-files
+}
+
+# Whether the loader will find a library for a file with this rpath.
+library_found() {
+	local needed=$1 file=$2 rpath=$3 part
+	for part in ${rpath//:/ }; do
+		part=${part//\$ORIGIN/${file%/*}}
+		[[ ! -e $part/$needed ]] || return 0
+	done
+	return 1
+}
+
+# The interpreters of scripts, where one of the trees has them. The rest (/bin/sh, /usr/bin/perl) is
+# in every session at its usual place.
+fix_shebangs() {
+	local file line interpreter
+	while IFS= read -r -d '' file; do
+		IFS= read -r -n 200 line <"$file" 2>/dev/null || continue
+		[[ $line =~ ^'#!'\ *(/usr/bin/env\ +)?([^ ]+)(.*)$ ]] || continue
+		interpreter=${BASH_REMATCH[2]##*/}
+		if interpreter=$(in_trees "/bin/$interpreter"); then
+			sed -i "1s|.*|#!$interpreter${BASH_REMATCH[3]}|" "$file"
+		fi
+	done < <(find "$out" -type f -perm /111 -print0)
+}
+
+finish_plain() {
+	:
+}
+
+# Closes the ways by which the C library and its loader would still map the host's libraries into
+# a process: the loader's cache, preload list and default directories (nss modules come in like
+# that: the host's nsswitch.conf names them), and the directory of character sets. The names that
+# they get instead, of the same length, exist nowhere.
+finish_libc() {
+	local directory=("$out"/lib/*-linux-gnu*) loader
+	loader=$(realpath "${directory[0]}"/ld-linux*.so.*)
+	TRIPLET=${directory[0]##*/} perl -0777 -i -pe '
+		my $t = $ENV{TRIPLET};
+		if (m{/etc/ld\.so\.cache}) {
+			s{\0/lib/\Q$t\E/\0/usr/lib/\Q$t\E/\0/lib/\0/usr/lib/\0}
+			 {\0/nix/$t/\0/nix/lib/$t/\0/nix/\0/nix/lib/\0}g or die "$ARGV: no directories\n";
+			s{/etc/ld\.so\.cache}{/nix/ld-so-cache}g;
+			s{/etc/ld\.so\.preload}{/nix/ld-so-preload}g or die "$ARGV: no preload list\n";
+		} else {
+			s{/usr/lib/\Q$t\E/gconv}{/nix/lib/$t/gconv}g or die "$ARGV: no gconv\n";
+		}
+	' "$loader" "${directory[0]}/libc.so.6"
+}
+
+# Compiles the modules beforehand, since the store is read-only. Without time stamps in the result:
+# the store sets all of them to 1970.
+finish_python() {
+	local python
+	python=$(in_trees /bin/python3)
+	PYTHONHASHSEED=0 "$python" -m compileall -q --invalidation-mode unchecked-hash \
+		"$out"/lib/python3*
+}
+
+# The compiler finds its own parts from where it lies; headers, start files and libraries it takes
+# from a system root. The tree is made one: usr leads to itself, the C library is linked in. The
+# linker's wrapper names the store's loader and libraries in what it makes.
+finish_gcc() {
+	local libc=${uses[0]} library name loader triplet
+	triplet=$(basename "$out"/lib/*-linux-gnu*)
+	ln -s . "$out/usr"
+	for library in "$libc/lib/$triplet"/*.so* "$libc"/lib64/* "$libc"/lib/ld-linux*; do
+		name=$out${library#"$libc"}
+		mkdir -p "${name%/*}"
+		[[ -e $name ]] || ln -s "$library" "$name"
+	done
+	loader=$(patchelf --print-interpreter "$(realpath "$out/bin/gcc")")
+	for name in "$out/bin/$triplet"-{cpp,gcc,g++}-[0-9]*; do
+		wrap "$name" "$gccWrapper"
+	done
+	for name in "$out/bin/$triplet"-ld.{bfd,gold}; do
+		wrap "$name" "$ldWrapper" -e "s|@loader@|$loader|" \
+			-e "s|@rpath@|$libc/lib/$triplet:$out/lib/$triplet|"
+	done
+}
+
+# Puts a script in a program's place, and the program into libexec. That has to be beside bin: the
+# compiler driver finds its parts by going up from its own directory and into lib/gcc.
+wrap() {
+	local program=$1 script=$2
+	local real=$out/libexec/${program##*/}
+	shift 2
+	mkdir -p "$out/libexec"
+	mv "$program" "$real"
+	sed -e "s|@bash@|$(in_trees /bin/bash)|" -e "s|@real@|$real|" -e "s|@out@|$out|g" "$@" \
+		<<<"$script" >"$program"
+	chmod 755 "$program"
+}
+
+unpack
+for link in "${links[@]}"; do
+	ln -sfn "${link#*=}" "$out/${link%%=*}"
+done
+fix_symlinks
+fix_elf
+fix_shebangs
+"finish_$kind"
+if [[ -n $propagates ]]; then
+	mkdir -p "$out/nix-support"
+	printf '%s\n' "$propagates" >"$out/nix-support/propagated-build-inputs"
+fi

@@ -1,0 +1,454 @@
+# The starter channel and the sessions' nix-daemon, for real: as root on this machine's /nix, with an
+# installed Lodger (or the source tree's scripts and an installed /etc/lodger/nix/nix.conf). Clients
+# run as an unprivileged uid of the session range. What is changed on purpose is changed in a mount
+# namespace of the test's own.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	local share=$BATS_TEST_DIRNAME/../../share
+	[ "$EUID" = 0 ] || {
+		echo "must run as root" >&2
+		return 1
+	}
+	CHANNEL_TOOL=${LODGER_CHANNEL_TOOL:-/usr/local/sbin/lodger-channel}
+	[ -x "$CHANNEL_TOOL" ] || CHANNEL_TOOL=$share/channel/lodger-channel
+	DAEMON=${LODGER_LIBEXEC:-/usr/local/libexec/lodger}/lodger-nix-daemon
+	[ -x "$DAEMON" ] || DAEMON=$share/nix/lodger-nix-daemon
+	export CHANNEL_TOOL DAEMON
+	"$CHANNEL_TOOL" starter >&2
+	DAEMON_PID=
+	if ! daemon_runs; then
+		"$DAEMON" >"$BATS_FILE_TMPDIR/daemon.log" 2>&1 3>&- &
+		DAEMON_PID=$!
+		until daemon_runs; do
+			kill -0 "$DAEMON_PID" || return 1
+			sleep 0.1
+		done
+	fi
+	export DAEMON_PID
+}
+
+teardown_file() {
+	[ -z "$DAEMON_PID" ] || kill "$DAEMON_PID"
+}
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$T" "$(dirname "$T")"
+	mkdir "$T/socket"
+	install -d -o 1879048200 -g 1879048200 "$T/home"
+	CHANNEL=$(readlink /var/lib/lodger/channel)
+	LISTENER=
+}
+
+teardown() {
+	[ -z "$LISTENER" ] || kill "$LISTENER" 2>/dev/null || true
+}
+
+daemon_runs() {
+	grep -q ' 00010000 .* /run/lodger/packages/daemon-socket/socket$' /proc/net/unix
+}
+
+# Runs a command as a session's uid, in a home of its own, with the daemon's socket where only a
+# session has it. SOCKETS: directory of another daemon's socket.
+as_lodger() {
+	T=$T SOCKETS=${SOCKETS:-/run/lodger/packages/daemon-socket} unshare --mount bash -c '
+		mount --bind "$SOCKETS" "$T/socket" && cd "$T/home" || exit 99
+		exec setpriv --reuid=1879048200 --regid=1879048200 --clear-groups --no-new-privs \
+			env -i PATH=/usr/bin:/bin HOME="$T/home" TMPDIR="$T/home" LANG=C.UTF-8 TERM=dumb \
+			NIX_REMOTE=daemon NIX_DAEMON_SOCKET_PATH="$T/socket/socket" \
+			NIX_PATH=nixpkgs="$0" "$@"' "$CHANNEL" "$@"
+}
+
+# Runs the channel tool with its state and roots in the test's own directory, so that it can switch
+# there whatever it likes.
+apart() {
+	mkdir -p "$T/state" "$T/roots"
+	T=$T unshare --mount bash -c '
+		mount --bind "$T/state" /var/lib/lodger && mount --bind "$T/roots" /nix/var/nix/gcroots/lodger &&
+			exec "$@"' - "$CHANNEL_TOOL" "$@"
+}
+
+# Listens on a free port of 127.0.0.1 and writes what arrives to $T/heard; sets PORT and LISTENER.
+listen() {
+	perl -MIO::Socket::INET -e '
+		my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1") or die;
+		open my $port, ">", "$ARGV[0]/port"; print $port $s->sockport; close $port;
+		while (my $c = $s->accept) {
+			sysread $c, my $data, 4096;
+			open my $heard, ">>", "$ARGV[0]/heard"; print $heard $data; close $heard;
+			print $c "HTTP/1.0 404 no\r\n\r\n"; close $c;
+		}' "$T" 3>&- &
+	LISTENER=$!
+	until [ -s "$T/port" ]; do sleep 0.1; done
+	PORT=$(cat "$T/port")
+	touch "$T/heard"
+	# A listener that hears nothing at all would prove nothing.
+	exec 9<>"/dev/tcp/127.0.0.1/$PORT"
+	echo hello >&9
+	cat <&9 >/dev/null
+	exec 9>&-
+	[ "$(cat "$T/heard")" = hello ]
+	: >"$T/heard"
+}
+
+# A derivation that asks the daemon to fetch from the listener.
+fetch_file() {
+	cat >"$T/home/fetch.nix" <<-END
+		derivation {
+		  name = "secret"; system = "builtin"; builder = "builtin:fetchurl";
+		  url = "http://127.0.0.1:$PORT/secret-$RANDOM";
+		  outputHashMode = "flat"; outputHashAlgo = "sha256";
+		  outputHash = "$(printf %064d "$RANDOM")";
+		}
+	END
+	chmod 644 "$T/home/fetch.nix"
+}
+
+# Starts a daemon on a socket of the test's own, with nix.conf as installed but for a sed script, and
+# with the host's network.
+other_daemon() {
+	mkdir -p "$T/conf" "$T/sockets"
+	sed "$1" /etc/lodger/nix/nix.conf >"$T/conf/nix.conf"
+	env -i PATH=/usr/bin:/bin HOME=/ NIX_CONF_DIR="$T/conf" NIX_USER_CONF_FILES=/dev/null \
+		NIX_DAEMON_SOCKET_PATH="$T/sockets/socket" nix-daemon >"$T/daemon.log" 2>&1 3>&- &
+	OTHER=$!
+	until [ -S "$T/sockets/socket" ]; do sleep 0.1; done
+}
+
+@test "help and errors" {
+	run -0 "$CHANNEL_TOOL" help
+	[[ $output == *starter* ]]
+	run -1 "$CHANNEL_TOOL" frobnicate
+	[[ $output == *"unknown command frobnicate"* ]]
+	run -1 "$CHANNEL_TOOL" starter --attr
+	[[ $output == *"--attr needs a name"* ]]
+	run -1 apart starter --attr no-such-thing
+	[[ $output == *"no attribute no-such-thing"*jq* ]]
+	run -1 setpriv --reuid=65534 --clear-groups "$CHANNEL_TOOL" starter
+	[[ $output == *"must run as root"* ]]
+}
+
+@test "list needs no root and has nixpkgs' names" {
+	run -0 setpriv --reuid=65534 --clear-groups "$CHANNEL_TOOL" list
+	local name
+	for name in python3 python39 python3Packages.sympy python39Packages.sympy jq lua lua5_4 gcc; do
+		grep -q "^$name  *[0-9]" <<<"$output"
+	done
+}
+
+@test "status says which channel is in use, or what is wrong" {
+	run -0 "$CHANNEL_TOOL" status
+	[[ $output == "in use: $CHANNEL"* ]]
+	run -1 apart status
+	[[ $output == *"no channel yet; run: lodger-channel starter"* ]]
+	ln -s "$CHANNEL" "$T/state/channel"
+	run -1 apart status
+	[[ $output == *"not protected from garbage collection"* ]]
+	ln -sfn "/nix/store/00000000000000000000000000000000-lodger-channel" "$T/state/channel"
+	run -1 apart status
+	[[ $output == *"not in the store"* ]]
+}
+
+@test "the main job, by an unprivileged uid through the daemon" {
+	run -0 as_lodger nix-shell -p python39Packages.sympy \
+		--run "python -c \"import sympy; print(sympy.simplify('sqrt(50)'))\""
+	[ "$output" = '5*sqrt(2)' ]
+}
+
+@test "python and python3 are one program under all of the channel's names" {
+	local digits
+	digits=$(sed -n 's/^\(python3[0-9]*\)\t.*/\1/p' "$CHANNEL/packages.tsv" | tr '\n' ' ')
+	[[ $digits == *"python3 "*"python31"* ]]
+	for name in $digits; do
+		run -0 as_lodger nix-shell -p "$name" --run 'realpath $(type -P python) $(type -P python3) | uniq'
+		[[ ${#lines[@]} == 1 && $output == /nix/store/*/bin/python3.* ]]
+	done
+}
+
+@test "python modules combine, a compiled one among them" {
+	run -0 as_lodger nix-shell -p python3Packages.sympy python3Packages.mpmath python3Packages.gmpy2 \
+		--run 'python3 -c "import sympy, mpmath, gmpy2; print(mpmath.libmp.BACKEND, gmpy2.mpz(6) * 7)"'
+	[ "$output" = 'gmpy 42' ]
+	# And only those that were asked for.
+	run -1 as_lodger nix-shell -p python3 --run 'python3 -c "import sympy"'
+	[[ $output == *"No module named 'sympy'"* ]]
+}
+
+@test "modules are compiled beforehand" {
+	run -0 as_lodger nix-shell -p python3Packages.sympy \
+		--run 'python3 -v -c "import sympy" 2>&1 | grep "^# code object from .*\.py.$" | grep -vc zipimport || true'
+	[ "$output" = 0 ]
+}
+
+@test "python maps no file of the host, also after looking up names in its nss databases" {
+	cat >"$T/home/maps.py" <<-'END'
+		import bz2, ctypes, curses, dbm, decimal, locale, lzma, pwd, readline, socket, sqlite3, ssl, sys, uuid, zlib
+		import gmpy2, mpmath, sympy
+		locale.setlocale(locale.LC_ALL, "")
+		for look_up in (lambda: pwd.getpwnam("no-such-user"), lambda: socket.getaddrinfo("x.invalid", 1)):
+		    try:
+		        look_up()
+		    except (KeyError, OSError):
+		        pass
+		files = {line.split()[-1] for line in open("/proc/self/maps") if "/" in line}
+		print(len(files) > 20, sorted(f for f in files if not f.startswith("/nix/store/")))
+	END
+	run -0 as_lodger nix-shell -p python3Packages.sympy python3Packages.gmpy2 --run 'python3 maps.py'
+	[ "$output" = 'True []' ]
+}
+
+@test "jq, lua and make" {
+	run -0 as_lodger nix-shell -p jq lua gnumake --run \
+		'jq -n "6 * 7"; lua -e "print(_VERSION)"; type -P make'
+	[ "${lines[0]}" = 42 ]
+	[ "${lines[1]}" = 'Lua 5.4' ]
+	[[ ${lines[2]} == /nix/store/* ]]
+}
+
+@test "gcc and g++ compile with the store's headers, and what they make maps nothing of the host" {
+	cat >"$T/home/x.c" <<-'END'
+		#include <math.h>
+		#include <stdio.h>
+		#include <string.h>
+		int main(int argc, char **argv)
+		{
+			char line[4096];
+			FILE *maps = fopen("/proc/self/maps", "r");
+
+			printf("%.0f\n", sqrt(argc * 49));
+			while (fgets(line, sizeof(line), maps))
+				if (strchr(line, '/') && !strstr(line, "/nix/store/") && !strstr(line, "/home/x"))
+					fputs(line, stdout);
+		}
+	END
+	cat >"$T/home/x.cc" <<-'END'
+		#include <iostream>
+		int main() { try { throw 7; } catch (int seven) { std::cout << seven << "\n"; } }
+	END
+	local option
+	for option in "" -static -static-pie "-flto -O2" -fuse-ld=gold; do
+		run -0 as_lodger nix-shell -p gcc --run "gcc $option x.c -o x -lm && ./x"
+		[ "$output" = 7 ]
+	done
+	run -0 as_lodger nix-shell -p gcc --run "g++ x.cc -o x && ./x && cpp x.cc"
+	[ "${lines[0]}" = 7 ]
+	[[ $output == *'"/nix/store/'* && $output != *'"/usr/'* ]]
+}
+
+@test "--pure leaves bash and basic tools, from the store, and nothing else" {
+	run -0 as_lodger nix-shell --pure -p jq --run 'for tool in bash sh ls sed grep awk find diff tar gzip jq; do
+		type -P $tool; $tool --version >/dev/null </dev/null || echo broken; done; type -P python3 perl || echo none'
+	[ "${#lines[@]}" = 12 ]
+	[ "${lines[11]}" = none ]
+	for line in "${lines[@]:0:11}"; do
+		[[ $line == /nix/store/*/bin/* ]]
+	done
+}
+
+@test "a shell.nix with mkShell and a hook, nix-build, and an unknown name" {
+	echo 'with import <nixpkgs> { }; mkShell { packages = [ jq ]; shellHook = "echo hook"; }' >"$T/home/shell.nix"
+	run -0 as_lodger nix-shell --run 'jq -n 1'
+	[ "$output" = $'hook\n1' ]
+	run -0 as_lodger nix-build --no-out-link '<nixpkgs>' -A jq
+	[[ $output == /nix/store/*-jq-* ]]
+	run -1 as_lodger nix-shell -p no-such-thing --run true
+	[[ $output == *"undefined variable 'no-such-thing'"* ]]
+}
+
+@test "a second run changes nothing and needs no network" {
+	echo 'Acquire::http::Proxy "http://127.0.0.1:1"; Acquire::Retries "0";' >"$T/apt.conf"
+	APT_CONFIG=$T/apt.conf run -0 --separate-stderr "$CHANNEL_TOOL" starter
+	[[ $output == "unchanged: $CHANNEL"* ]]
+	[[ $stderr != *downloading* && $stderr != *"will be built"* ]]
+	[ "$(readlink /var/lib/lodger/channel)" = "$CHANNEL" ]
+}
+
+@test "garbage collection would take nothing of the channel, whose closure is all that is needed" {
+	local needed
+	needed=$(NIX_REMOTE=local nix-store --query --requisites "$CHANNEL")
+	run -0 env NIX_REMOTE=local nix-store --gc --print-dead
+	[ -z "$(grep -xF "$needed" <<<"$output")" ]
+	# Each tree and .drv, and each .deb.
+	cut -f 3,4 "$CHANNEL/packages.tsv" | tr '\t' '\n' | sort -u >"$T/paths"
+	grep -o '/nix/store/[^"]*\.deb' "$CHANNEL/lock.json" >>"$T/paths"
+	[ "$(wc -l <"$T/paths")" -gt 100 ]
+	[ -z "$(grep -vxF "$needed" "$T/paths")" ]
+}
+
+@test "no file in the channel's closure is set-uid or writable" {
+	run -0 bash -c 'NIX_REMOTE=local nix-store --query --requisites "$1" |
+		xargs -I{} find {} ! -type l -perm /6222' - "$CHANNEL"
+	[ -z "$output" ]
+}
+
+@test "a package whose SHA256 differs from the index is refused" {
+	echo good >"$T/x_1_all.deb"
+	local sum
+	sum=$(sha256sum <"$T/x_1_all.deb")
+	run -0 bash -c '. "$1"; deb_verify "$2" "$3"' - "$CHANNEL_TOOL" "$T/x_1_all.deb" "${sum%% *}"
+	echo evil >"$T/x_1_all.deb"
+	run -1 bash -c '. "$1"; deb_verify "$2" "$3"' - "$CHANNEL_TOOL" "$T/x_1_all.deb" "${sum%% *}"
+	[[ $output == *"x_1_all.deb: SHA256 is"*refused* ]]
+}
+
+# Makes apt see, besides the system's sources, a mirror with a newer jq.
+test_mirror() {
+	local mirror=$T/mirror architecture lists
+	architecture=$(dpkg --print-architecture)
+	mkdir -p "$T/jq/DEBIAN" "$T/jq/usr/bin" "$mirror" "$T/sources" "$T/lists/partial"
+	printf '%s\n' 'Package: jq' 'Version: 99' "Architecture: $architecture" 'Maintainer: x <x@x>' \
+		'Description: x' >"$T/jq/DEBIAN/control"
+	printf '#!/bin/sh\necho ninety-nine\n' >"$T/jq/usr/bin/jq"
+	chmod 755 "$T/jq/usr/bin/jq"
+	dpkg-deb -Znone --build "$T/jq" "$mirror/jq_99_$architecture.deb" >/dev/null
+	(
+		cat "$T/jq/DEBIAN/control"
+		echo "Filename: ./jq_99_$architecture.deb"
+		echo "Size: $(stat -c %s "$mirror/jq_99_$architecture.deb")"
+		echo "SHA256: $(sha256sum "$mirror/jq_99_$architecture.deb" | cut -d ' ' -f 1)"
+	) >"$mirror/Packages"
+	printf '%s\n' "Origin: ${1-Debian}" 'Suite: test' 'SHA256:' \
+		" $(sha256sum "$mirror/Packages" | cut -d ' ' -f 1) $(stat -c %s "$mirror/Packages") Packages" \
+		>"$mirror/Release"
+	chmod -R go+rX "$mirror"
+	cp /etc/apt/sources.list.d/* "$T/sources/" 2>/dev/null || true
+	[ ! -e /etc/apt/sources.list ] || cp /etc/apt/sources.list "$T/sources/system.list"
+	echo "deb [trusted=yes] file:$mirror ./" >"$T/sources/test.list"
+	find /var/lib/apt/lists -maxdepth 1 -type f ! -name lock -exec cp {} "$T/lists/" \;
+	printf '%s\n' "Dir::Etc::sourceparts \"$T/sources\";" 'Dir::Etc::sourcelist "/dev/null";' \
+		"Dir::State::lists \"$T/lists\";" 'APT::Sandbox::User "root";' >"$T/apt.conf"
+	APT_CONFIG=$T/apt.conf apt-get -qq update -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::Etc::sourcelist="$T/sources/test.list" -o APT::Get::List-Cleanup=false
+	export APT_CONFIG=$T/apt.conf
+}
+
+@test "a new version is taken, the link switched, and one channel before it kept" {
+	apart starter --attr jq
+	local old new
+	old=$(readlink "$T/state/channel")
+	test_mirror
+	run -0 --separate-stderr apart starter --attr jq
+	[[ $output == "new: "* && $stderr == *"downloading 1 of "* ]]
+	new=$(readlink "$T/state/channel")
+	[ "$new" != "$old" ]
+	CHANNEL=$new run -0 as_lodger nix-shell -p jq --run jq
+	[ "$output" = ninety-nine ]
+	[ "$(readlink "$T/roots/"*-lodger-channel | sort)" = "$(printf '%s\n' "$new" "$old" | sort)" ]
+	unset APT_CONFIG
+	run -0 apart starter --attr lua
+	[ "$(readlink "$T/roots/"*-lodger-channel | wc -l)" = 2 ]
+	[ ! -e "$T/roots/${old##*/}" ]
+	# What was not asked for is not there.
+	CHANNEL=$(readlink "$T/state/channel") run -1 as_lodger nix-shell -p jq --run jq
+	[[ $output == *"undefined variable 'jq'"* ]]
+}
+
+@test "a mirror's tampered package, or none, is refused, and the channel stays" {
+	ln -s "$CHANNEL" "$T/kept"
+	test_mirror
+	mkdir -p "$T/state"
+	cp -P "$T/kept" "$T/state/channel"
+	# Of the same length, so that only the checksum tells.
+	sed -i s/ninety-nine/ninety-evil/ "$T/mirror/"*.deb
+	run -1 apart starter --attr jq
+	[[ $output == *"Hash Sum mismatch"*"download failed; the channel in use is unchanged"* ]]
+	[ "$(readlink "$T/state/channel")" = "$CHANNEL" ]
+	rm "$T/mirror/"*.deb
+	run -1 apart starter --attr jq
+	[[ $output == *"download failed; the channel in use is unchanged"* ]]
+	[ "$(readlink "$T/state/channel")" = "$CHANNEL" ]
+	[ -z "$(ls -A "$T/roots")" ]
+}
+
+@test "a source that the distribution did not sign is not used" {
+	test_mirror Elsewhere
+	run -0 apart starter --attr jq
+	CHANNEL=$(readlink "$T/state/channel") run -0 as_lodger nix-shell -p jq --run 'jq -n 1'
+	[ "$output" = 1 ]
+}
+
+@test "a client cannot have the daemon fetch anything: no byte leaves, and the error says so" {
+	listen
+	fetch_file
+	run -1 as_lodger nix-build fetch.nix
+	[[ $output == *lodger-sessions-build-nothing* ]]
+	run -1 as_lodger nix-build fetch.nix --option build-users-group '' --option sandbox false \
+		--option sandbox-fallback true --option pre-build-hook '' --option substituters "http://127.0.0.1:$PORT"
+	[ ! -s "$T/heard" ]
+}
+
+@test "each of the two locks on builds is enough, and without both the listener hears it" {
+	listen
+	fetch_file
+	other_daemon 's/^build-users-group.*/build-users-group =/'
+	SOCKETS=$T/sockets run -1 as_lodger nix-build fetch.nix --option sandbox false --option pre-build-hook ''
+	kill "$OTHER"
+	[[ $output == *"lodger-refuse-build' failed with exit code 1"* ]]
+	[ ! -s "$T/heard" ]
+
+	rm "$T/sockets/socket"
+	other_daemon '/^pre-build-hook/d'
+	SOCKETS=$T/sockets run -1 as_lodger nix-build fetch.nix --option build-users-group ''
+	kill "$OTHER"
+	[[ $output == *lodger-sessions-build-nothing* ]]
+	[ ! -s "$T/heard" ]
+
+	rm "$T/sockets/socket"
+	other_daemon '/^pre-build-hook/d; s/^build-users-group.*/build-users-group =/'
+	SOCKETS=$T/sockets run -1 as_lodger nix-build fetch.nix
+	kill "$OTHER"
+	grep -q 'GET /secret' "$T/heard"
+}
+
+@test "an ordinary build is refused too" {
+	echo 'derivation { name = "x"; system = builtins.currentSystem; builder = "/bin/sh"; args = [ "-c" "id >$out" ]; }' \
+		>"$T/home/x.nix"
+	run -1 as_lodger nix-build x.nix
+	[[ $output == *lodger-sessions-build-nothing* ]]
+}
+
+@test "the daemon has no network" {
+	local pid
+	pid=$(lsof_lock)
+	[ -n "$pid" ]
+	[ "$(readlink "/proc/$pid/ns/net")" != "$(readlink /proc/self/ns/net)" ]
+	[ "$(grep -c : "/proc/$pid/net/dev")" = 1 ]
+}
+
+# The process that holds the daemon's lock.
+lsof_lock() {
+	local fd
+	for fd in /proc/[0-9]*/fd/*; do
+		if [[ $fd -ef /run/lodger/packages/lock ]]; then
+			fd=${fd#/proc/}
+			echo "${fd%%/*}"
+			return
+		fi
+	done
+}
+
+@test "the daemon starts once, for root, without arguments; others do not reach its socket" {
+	run -1 "$DAEMON"
+	[[ $output == *"already running"*"processes: "* ]]
+	run -1 "$DAEMON" x
+	[[ $output == *"takes no arguments"* ]]
+	run -1 setpriv --reuid=65534 --clear-groups "$DAEMON"
+	[[ $output == *"must run as root"* ]]
+	run -1 setpriv --reuid=65534 --clear-groups ls /run/lodger/packages
+	[[ $output == *"Permission denied"* ]]
+}
+
+@test "starting the daemon removes what nix left for earlier sessions, and nothing else" {
+	mkdir -p "$T/profiles"/{1879048300,other,full/x}
+	chown 1879048300 "$T/profiles"/{1879048300,full}
+	chown 1879113728 "$T/profiles/other"
+	mkdir "$T/run"
+	run -0 env T="$T" unshare --mount bash -c '
+		mount --bind "$T/profiles" /nix/var/nix/profiles/per-user && mount --bind "$T/run" /run/lodger || exit 99
+		"$0" >/dev/null 2>&1 & daemon=$!
+		until [ -S /run/lodger/packages/daemon-socket/socket ]; do sleep 0.1; done
+		kill $daemon; ls "$T/profiles"' "$DAEMON"
+	[ "$output" = $'full\nother' ]
+}

@@ -1,0 +1,207 @@
+# What the tests of an installed Lodger share: who does what, sessions that end with their test,
+# attack programs, and what may be left behind. Every bats file sources it, as root; what is tested
+# is done by the users lodger-test-a, -b (in group lodger) and -c (not in it), through `as`; or by
+# NAME-a, -b and -c with LODGER_TEST_USERS=NAME.
+# shellcheck shell=bash disable=SC2034  # variables for the files that source this
+
+bats_require_minimum_version 1.5.0
+
+USERS=${LODGER_TEST_USERS:-lodger-test}
+HELPER=/usr/local/libexec/lodger/lodger-helper
+POLICY=/etc/lodger/lodger.conf
+TESTS=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+PROBES=$TESTS/../build/probes
+# The first uid that no session has, and the first that one can have (proto/protocol.h).
+UID_FIRST=$((0x70000001))
+UID_LAST=$((0x7000ffff))
+
+# as a|b|c COMMAND…: runs it as that user, in its home, with a login's environment and nothing
+# else of root's or of bats'. CLIENT_DIRECTORY has another build of the client to run.
+as() {
+	local user=$USERS-$1
+	shift
+	(
+		cd "/home/$user" || exit 99
+		exec setpriv --reuid="$user" --regid="$user" --init-groups --reset-env \
+			env PATH="${CLIENT_DIRECTORY:+$CLIENT_DIRECTORY:}/usr/local/bin:/usr/bin:/bin" \
+			"$@" 3>&- 4>&-
+	)
+}
+
+# create a|b [OPTION]…: makes a session of that user's and sets SESSION to its name.
+create() {
+	local user=$1
+	shift
+	SESSION=$(as "$user" lodger create "$@")
+	[[ $SESSION =~ ^lodger-[1-9][0-9]*$ ]]
+}
+
+# in_session a|b SESSION SCRIPT: runs a shell script in it, standard input and all passed on.
+in_session() {
+	as "$1" lodger exec "$2" -- bash -c "$3"
+}
+
+# probe a|b SESSION NAME…: puts attack programs into a session's home, as a user would.
+probe() {
+	local user=$1 session=$2 name
+	shift 2
+	for name; do
+		as "$user" lodger exec "$session" -- sh -c "cat >$name && chmod +x $name" <"$PROBES/$name"
+	done
+}
+
+# host_probe NAME…: makes attack programs executable for all users on the host, in $HOST_PROBES.
+host_probe() {
+	HOST_PROBES=$BATS_FILE_TMPDIR/probes
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR/file"
+	mkdir -p "$HOST_PROBES"
+	chmod 755 "$HOST_PROBES"
+	local name
+	for name; do
+		install -m 755 "$PROBES/$name" "$HOST_PROBES/$name"
+	done
+	export HOST_PROBES
+}
+
+# works a|b SESSION: fails unless the session answers a command that needs its processes, files and
+# memory, and its owner's own shell works.
+works() {
+	local answer
+	answer=$(in_session "$1" "$2" 'seq 1000 >it-works && sort -n it-works | tail -1 && rm it-works')
+	[ "$answer" = 1000 ] && [ "$(as "$1" bash -c 'seq 1000 | sort -n | tail -1')" = 1000 ]
+}
+
+# until_true SECONDS COMMAND…: repeats it until it succeeds; fails when the time is over.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+session_number() {
+	echo "${1#lodger-}"
+}
+
+# The cgroup directories of all sessions together: below the policy's `cgroup`, in each hierarchy.
+cgroup_directories() {
+	local base
+	base=$(awk '$1 == "cgroup" { base = $2 } END { print base }' "$POLICY")
+	find /sys/fs/cgroup/*/"${base:-lodger}" "/sys/fs/cgroup/${base:-lodger}" -type d 2>/dev/null | sort
+}
+
+# Processes of any lodger, the parser child's uid included, and helpers that have not ended.
+lodger_processes() {
+	ps -eo uid=,comm=,args= | awk -v first="$UID_FIRST" -v last="$UID_LAST" \
+		'($1 >= first - 2 && $1 <= last) || $2 == "lodger-helper"'
+}
+
+# All that a session is made of outside itself, one thing a line. Where machines for other tests are
+# built meanwhile, their mounts come and go.
+belongings() {
+	find /run/lodger -path /run/lodger/packages -prune -o -print | sort
+	find /run/userdb -mindepth 1 2>/dev/null | sort
+	cgroup_directories
+	lodger_processes
+	awk '$2 !~ "^/var/cache/" { print "mount", $0 }' /proc/mounts
+	grep -E '/run/lodger/sessions' /proc/net/unix || true
+	ipcs -a | awk '$3 ~ /^(lodger-[0-9]|18790|18791)/ || $2 ~ /lodger/'
+	find /dev/shm /tmp /var/tmp -xdev \
+		\( -uid +$((UID_FIRST - 1)) -a -not -uid +"$UID_LAST" \) 2>/dev/null || true
+}
+
+# leaves_nothing_start, then what is tested, then leaves_nothing_end: fails when belongings are not
+# what they were, and shows the difference. What is dying has ten seconds to.
+leaves_nothing_start() {
+	# The very first session makes directories that stay.
+	as a lodger run -- true
+	belongings >"$BATS_TEST_TMPDIR/before"
+}
+
+same_as_before() {
+	belongings >"$BATS_TEST_TMPDIR/after"
+	cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+leaves_nothing_end() {
+	until_true 10 same_as_before || {
+		diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+		return 1
+	}
+}
+
+# policy LINE…: adds lines to the policy until the end of the test.
+policy() {
+	[ -e "$BATS_TEST_TMPDIR/policy" ] || cp -p "$POLICY" "$BATS_TEST_TMPDIR/policy"
+	printf '%s\n' "$@" >>"$POLICY"
+}
+
+policy_restore() {
+	[ ! -e "$BATS_TEST_TMPDIR/policy" ] || {
+		cp -p "$BATS_TEST_TMPDIR/policy" "$POLICY.new"
+		mv "$POLICY.new" "$POLICY"
+		rm "$BATS_TEST_TMPDIR/policy"
+	}
+}
+
+# Ends what a test started in the background, by `background COMMAND…`.
+BACKGROUND=()
+background() {
+	"$@" 3>&- 4>&- &
+	BACKGROUND+=($!)
+}
+
+background_end() {
+	local pid
+	for pid in "${BACKGROUND[@]}"; do
+		pkill -KILL -P "$pid" || true
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	BACKGROUND=()
+}
+
+# Ends all sessions of the test users, except those named.
+sessions_end() {
+	local user session
+	for user in a b; do
+		for session in $(as "$user" lodger list 2>/dev/null | grep -o '^lodger-[0-9]*'); do
+			[[ " $* " == *" $session "* ]] || as "$user" lodger destroy "$session" >/dev/null || true
+		done
+	done
+}
+
+# says TEXT…: fails unless all of them stand in $output or, from `run --separate-stderr`, $stderr.
+says() {
+	local text
+	for text; do
+		[[ ${output-}${stderr-} == *"$text"* ]] || {
+			printf 'not said: %s\noutput: %s\nstderr: %s\n' "$text" "${output-}" "${stderr-}"
+			return 1
+		}
+	done
+}
+
+# exits STATUS: fails unless `run` got it.
+exits() {
+	# shellcheck disable=SC2154  # bats' own
+	[ "$status" = "$1" ] || {
+		printf 'status %s, not %s\noutput: %s\nstderr: %s\n' "$status" "$1" "${output-}" "${stderr-}"
+		return 1
+	}
+}
+
+# What every file's teardown does.
+lodger_teardown() {
+	background_end
+	policy_restore
+	sessions_end "${KEEP_SESSIONS:-}"
+	[ -n "${BATS_TEST_COMPLETED-}${BATS_TEST_SKIPPED-}" ] ||
+		echo "to run it alone: make check T='$BATS_TEST_DESCRIPTION'"
+}
+
+teardown() {
+	lodger_teardown
+}
