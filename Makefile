@@ -17,8 +17,11 @@ COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 B := build
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wvla
-HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection \
-	-fno-common -ftrivial-auto-var-init=zero
+HARDEN = -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+	-fno-common $(AUTO_INIT)
+# clang 14 has it behind another flag that says it may go away.
+AUTO_INIT := $(shell $(CC) -Werror -ftrivial-auto-var-init=zero -x c -c -o /dev/null /dev/null \
+	2>/dev/null && echo -ftrivial-auto-var-init=zero)
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iproto -I$(B)/proto \
 	-DLODGER_LIBEXEC='"$(LIBEXECDIR)"' -DLODGER_VERSION='"$(VERSION)"'
 CFLAGS_ALL := -std=gnu17 $(WARN) $(HARDEN) -fPIE $(CFLAGS)
@@ -26,23 +29,28 @@ LDFLAGS_ALL := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code $(LDFLAGS)
 # What runs as root or as a session's init is one file that maps nothing else.
 STATIC := -static-pie
 STATIC_LIBS := -lseccomp -lcap -lprotobuf-c -lbsd -lmd
-CLIENT_LIBS := -larchive -ljansson -lprotobuf-c -lbsd -lmd
+# Every library that a program loads costs its start a third of a millisecond.
+CLIENT_LIBS := -Wl,-Bstatic -ljansson -lprotobuf-c -lbsd -lmd -Wl,-Bdynamic
 
 PROTO_SRC := proto/frame.c proto/session.c
 HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
 CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
+# What the program without libarchive has instead of what needs it.
+GET_SRC := client/lib/transfer_get.c client/cli/get.c
+GET_STAND_IN := client/cli/get_execute.c
 PB := helper agent
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC)) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
-CLIENT_OBJ := $(call obj,$(CLIENT_SRC) proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o \
-	$(B)/proto/agent.pb-c.o
+CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
+CLIENT_OBJ := $(call obj,$(filter-out $(GET_SRC),$(CLIENT_SRC))) $(CLIENT_COMMON)
+GET_OBJ := $(call obj,$(filter-out $(GET_STAND_IN),$(CLIENT_SRC))) $(CLIENT_COMMON)
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
-PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger
+PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger $(B)/lodger-get
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -55,6 +63,9 @@ $(B)/lodger-agent: $(AGENT_OBJ)
 
 $(B)/lodger: $(CLIENT_OBJ)
 	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ $(CLIENT_LIBS)
+
+$(B)/lodger-get: $(GET_OBJ)
+	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -larchive $(CLIENT_LIBS)
 
 $(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h: proto/%.proto
 	@mkdir -p $(@D)
@@ -82,6 +93,7 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -m 755 $(B)/lodger $(DESTDIR)$(BINDIR)/lodger
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
+	install -m 755 $(B)/lodger-get $(DESTDIR)$(LIBEXECDIR)/lodger-get
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)"
 

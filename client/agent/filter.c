@@ -111,6 +111,7 @@ const struct filter_rule filter_rules[] = {
 	DENY(delete_module, "administration"),
 	DENY(sethostname, "the session's name is the helper's to give"),
 	DENY(setdomainname, "as sethostname"),
+	DENY_IF(prlimit64, "the limits of the agent and its keepers; one's own go by pid 0", DIFFERS(0, 0)),
 	DENY(settimeofday, "the clock"),
 	DENY(clock_settime, "the clock"),
 	DENY(clock_adjtime, "the clock"),

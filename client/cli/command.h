@@ -31,7 +31,8 @@ struct options {
 	uint64_t timeout;       // seconds, 0: not given
 	uint64_t max;           // bytes, 0: not given
 	bool terminal, usage, json, all, help;
-	char **arguments;  // what is left, NULL-terminated
+	char **line;       // the command itself and all that follows, NULL-terminated
+	char **arguments;  // what of it is no option, NULL-terminated
 	int argument_count;
 };
 

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "helper_call.h"
 #include "json_output.h"
+#include "session_list.h"
 
 // Prints the name: {"session": "lodger-7", "uid": UID, "network": "none|host", "limits": …}
 static bool created_print(const struct created *created, const struct options *options,
@@ -22,12 +23,19 @@ static bool created_print(const struct created *created, const struct options *o
 		return output_check(failure);
 	}
 
+	struct usage_place place;
+	struct session session;
+	usage_place_find(&place, CGROUP_ROOT, LODGER_POLICY);
+	const int error = session_read(&session, LODGER_SESSIONS, &place, created->number);
+	if (error != 0)
+		return fail(failure, "reading the record of %s: %s", name, strerror(error));
+
 	json_t *object = json_object();
 	json_object_set_new(object, "session", json_string(name));
-	json_object_set_new(object, "uid", json_integer(created->uid));
+	json_object_set_new(object, "uid", json_integer(session.record.uid));
 	json_object_set_new(object, "network",
 			    json_string(options->network_host ? "host" : "none"));
-	json_object_set_new(object, "limits", json_limits(created->limits));
+	json_object_set_new(object, "limits", json_limits(session.record.limits));
 	return json_print(object, failure);
 }
 
@@ -42,7 +50,6 @@ int create_run(const struct options *options, struct failure *failure)
 {
 	struct created created;
 	struct failure another;
-	struct usage usage;
 	sigset_t ends, old;
 	bool gone;
 
@@ -58,7 +65,7 @@ int create_run(const struct options *options, struct failure *failure)
 	const bool good = session_keep(&created, failure) &&
 			  created_print(&created, options, failure);
 	close(created.tie);
-	if (!good && !helper_destroy(created.number, &gone, &usage, &another))
+	if (!good && !helper_destroy(created.number, &gone, &another))
 		notice("%s", another.text);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return good ? 0 : FAILED;

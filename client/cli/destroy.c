@@ -45,7 +45,7 @@ static void destroy_one(struct progress *progress, uint32_t number)
 
 	session_name(number, name);
 	session_usage(&usage, number);
-	if (helper_destroy(number, &gone, &usage, &failure)) {
+	if (helper_destroy(number, &gone, &failure)) {
 		destroyed_print(progress, name, gone, &usage);
 	} else {
 		notice("%s", failure.text);

@@ -54,14 +54,13 @@ static bool probe_alone(char *argv[], int *exit_code, char *line, size_t size,
 	static const uint64_t limits[LIMIT_COUNT];
 	struct created created;
 	struct failure another;
-	struct usage usage;
 	bool gone;
 
 	if (!helper_create(limits, false, &created, failure))
 		return false;
 	const bool probed = probe(created.number, argv, exit_code, line, size, failure);
 	close(created.tie);
-	const bool destroyed = helper_destroy(created.number, &gone, &usage, &another);
+	const bool destroyed = helper_destroy(created.number, &gone, &another);
 	if (probed && !destroyed)
 		*failure = another;
 	return probed && destroyed;

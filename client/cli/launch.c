@@ -166,7 +166,7 @@ static void tied_destroy(const struct created *created, bool report)
 	// The session begins to die here, before the helper is even started.
 	close(created->tie);
 	// The command has ended: what its exit code says must not be lost to this.
-	if (!helper_destroy(created->number, &gone, &usage, &failure))
+	if (!helper_destroy(created->number, &gone, &failure))
 		notice("%s", failure.text);
 	else if (report)
 		notice("%s used: %s", name, usage_line(text, &usage));

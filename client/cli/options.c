@@ -194,7 +194,7 @@ bool options_parse(struct options *options, const struct command *command, int a
 	size_t count = 0, used;
 	int result;
 
-	*options = (struct options){ 0 };
+	*options = (struct options){ .line = argv };
 	options->packages = calloc((size_t)argc, sizeof(*options->packages));
 	options->environment = calloc((size_t)argc + ENVIRONMENT_OWN, sizeof(*options->environment));
 	if (!options->packages || !options->environment)

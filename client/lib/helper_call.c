@@ -221,15 +221,6 @@ bool helper_create(const uint64_t limits[LIMIT_COUNT], bool network_host, struct
 		done = fail(failure, "%s: the helper's reply names no session", doing);
 	} else {
 		created->number = reply->session;
-		created->uid = reply->uid;
-		if (reply->limits) {
-			created->limits[LIMIT_MEMORY] = reply->limits->memory;
-			created->limits[LIMIT_PIDS] = reply->limits->pids;
-			created->limits[LIMIT_CPU] = reply->limits->cpu;
-			created->limits[LIMIT_DISK] = reply->limits->disk;
-			created->limits[LIMIT_INODES] = reply->limits->inodes;
-			created->limits[LIMIT_TTL] = reply->limits->ttl;
-		}
 	}
 	if (!done) {
 		close(created->tie);
@@ -239,21 +230,7 @@ bool helper_create(const uint64_t limits[LIMIT_COUNT], bool network_host, struct
 	return done;
 }
 
-static void usage_take(struct usage *usage, const Lodger__Helper__Usage *sent)
-{
-	if (!sent)
-		return;
-	if (sent->cpu_usec)
-		usage->value[USAGE_CPU] = sent->cpu_usec;
-	if (sent->wall_usec)
-		usage->value[USAGE_WALL] = sent->wall_usec;
-	if (sent->memory_peak)
-		usage->value[USAGE_MEMORY_PEAK] = sent->memory_peak;
-	if (sent->pids_peak)
-		usage->value[USAGE_PIDS_PEAK] = sent->pids_peak;
-}
-
-bool helper_destroy(uint32_t number, bool *gone, struct usage *usage, struct failure *failure)
+bool helper_destroy(uint32_t number, bool *gone, struct failure *failure)
 {
 	Lodger__Helper__Request request = LODGER__HELPER__REQUEST__INIT;
 	Lodger__Helper__Destroy destroy = LODGER__HELPER__DESTROY__INIT;
@@ -273,7 +250,6 @@ bool helper_destroy(uint32_t number, bool *gone, struct usage *usage, struct fai
 	const bool done = reply->version == HELPER_PROTOCOL_VERSION &&
 			  (reply->code == CODE(OK) || reply->code == CODE(ALREADY_GONE));
 	*gone = reply->code == CODE(ALREADY_GONE);
-	usage_take(usage, reply->usage);
 	if (!done)
 		explain_reply(&call, reply, failure);
 	lodger__helper__reply__free_unpacked(reply, NULL);

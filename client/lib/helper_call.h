@@ -6,15 +6,12 @@
 
 #include "failure.h"
 #include "session.h"
-#include "usage.h"
 
 #define HELPER_PATH LODGER_LIBEXEC "/lodger-helper"
 
 // A session that has just been made.
 struct created {
 	uint32_t number;
-	uint32_t uid;
-	uint64_t limits[LIMIT_COUNT];  // as they are in force
 	// Write end of the pipe that the session is tied to: close-on-exec; when it is closed the
 	// session ends, unless agent_keep() has untied it.
 	int tie;
@@ -24,9 +21,9 @@ struct created {
 bool helper_create(const uint64_t limits[LIMIT_COUNT], bool network_host, struct created *created,
 		   struct failure *failure);
 
-// Ends session `number`. Sets *gone when there was none any more, which is no failure. `usage` holds
-// what the caller has read before (session_usage()); what the helper knows better replaces it.
-bool helper_destroy(uint32_t number, bool *gone, struct usage *usage, struct failure *failure);
+// Ends session `number`. Sets *gone when there was none any more, which is no failure. What it used
+// is gone with it: session_usage() comes before.
+bool helper_destroy(uint32_t number, bool *gone, struct failure *failure);
 
 // Removes what dead sessions left. Returns how many through *collected.
 // Sets *policy, when given, if it was the policy file that the helper did not accept.
