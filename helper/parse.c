@@ -22,9 +22,9 @@ static _Noreturn void child_run(int out)
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(read), 1,
-			     SCMP_A0(SCMP_CMP_EQ, STDIN_FILENO)) < 0 ||
+			     SCMP_A0(SCMP_CMP_EQ, STDIN_FILENO, 0)) < 0 ||
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
-			     SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)out)) < 0 ||
+			     SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)out, 0)) < 0 ||
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(exit_group), 0) < 0 ||
 	    seccomp_load(filter) < 0)
 		_exit(1);
