@@ -40,9 +40,8 @@ extern int report_parent;
 extern void (*report_undo)(void);
 
 // Answers with `code`, logs, exits. `field` names what in the request or policy is to blame, or "".
-__attribute__((format(printf, 3, 4))) _Noreturn void refuse(Lodger__Helper__Code code,
-							    const char *field, const char *format,
-							    ...);
+_Noreturn void refuse(Lodger__Helper__Code code, const char *field, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 // refuse(CODE(SYSTEM)) for a failed call: "doing object: what errno says".
 _Noreturn void die(const char *doing, const char *object);

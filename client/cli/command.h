@@ -11,28 +11,28 @@
 // Which options a command takes.
 enum {
 	OPTIONS_LIMITS = 1 << 0,
-	OPTIONS_JOB = 1 << 1,       // -p, --timeout, --env, --dir
-	OPTIONS_TERMINAL = 1 << 2,  // -t
+	OPTIONS_JOB = 1 << 1,	   // -p, --timeout, --env, --dir
+	OPTIONS_TERMINAL = 1 << 2, // -t
 	OPTIONS_USAGE = 1 << 3,
 	OPTIONS_JSON = 1 << 4,
 	OPTIONS_ALL = 1 << 5,
-	OPTIONS_TRANSFER = 1 << 6,  // --max, --timeout
-	OPTIONS_EVERY = 1 << 7,     // --help
+	OPTIONS_TRANSFER = 1 << 6, // --max, --timeout
+	OPTIONS_EVERY = 1 << 7,	   // --help
 };
 
 struct options {
-	uint64_t limits[LIMIT_COUNT];  // 0: not given
+	uint64_t limits[LIMIT_COUNT]; // 0: not given
 	bool network_host;
 	char **packages;
 	size_t package_count;
-	char **environment;  // with room for ENVIRONMENT_OWN more
+	char **environment; // with room for ENVIRONMENT_OWN more
 	size_t environment_count;
-	const char *directory;  // NULL: not given
-	uint64_t timeout;       // seconds, 0: not given
-	uint64_t max;           // bytes, 0: not given
+	const char *directory; // NULL: not given
+	uint64_t timeout;      // seconds, 0: not given
+	uint64_t max;	       // bytes, 0: not given
 	bool terminal, usage, json, all, help;
-	char **line;       // the command itself and all that follows, NULL-terminated
-	char **arguments;  // what of it is no option, NULL-terminated
+	char **line;	  // the command itself and all that follows, NULL-terminated
+	char **arguments; // what of it is no option, NULL-terminated
 	int argument_count;
 };
 
@@ -44,12 +44,12 @@ struct options {
 
 struct command {
 	const char *name;
-	const char *arguments;  // for the usage line
+	const char *arguments; // for the usage line
 	const char *summary;
-	const char *details;    // for --help
+	const char *details; // for --help
 	unsigned int options;
-	bool program;           // its arguments end in a program with options of its own
-	int least, most;        // arguments
+	bool program;	 // its arguments end in a program with options of its own
+	int least, most; // arguments
 	// Returns the exit code, or FAILED.
 	int (*run)(const struct options *options, struct failure *failure);
 };

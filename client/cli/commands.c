@@ -28,13 +28,13 @@ const struct command commands[] = {
 	  "With --all, everybody's. A session that has ended is shown until its remains are\n"
 	  "removed, by lodger collect or by the next create.",
 	  OPTIONS_ALL | OPTIONS_JSON, false, 0, 0, list_run },
-	{ "show", "SESSION", "show a session's limits and what it uses", "", OPTIONS_JSON, false, 1, 1,
-	  show_run },
+	{ "show", "SESSION", "show a session's limits and what it uses", "", OPTIONS_JSON, false, 1,
+	  1, show_run },
 	{ "destroy", "SESSION...", "end sessions, with all that is in them",
 	  "With --all, all of yours. A session that is gone already is no failure.",
 	  OPTIONS_ALL | OPTIONS_JSON, false, 0, -1, destroy_run },
-	{ "collect", "", "remove what sessions left that ended by themselves", "", OPTIONS_JSON, false,
-	  0, 0, collect_run },
+	{ "collect", "", "remove what sessions left that ended by themselves", "", OPTIONS_JSON,
+	  false, 0, 0, collect_run },
 	{ "put", "SESSION SOURCE... DEST", "copy files into a session",
 	  "Links inside a directory are copied as links; sockets, FIFOs and devices are skipped.",
 	  OPTIONS_TRANSFER, false, 3, -1, put_run },
@@ -43,8 +43,8 @@ const struct command commands[] = {
 	  "nothing outside of DEST. The exit code is 1 when something had to be skipped.",
 	  OPTIONS_TRANSFER, false, 3, -1, get_run },
 	{ "doctor", "", "check whether everything is in place, and say what to do",
-	  "The exit code is 0 when all that is needed is there, else 1.",
-	  OPTIONS_JSON, false, 0, 0, doctor_run },
+	  "The exit code is 0 when all that is needed is there, else 1.", OPTIONS_JSON, false, 0, 0,
+	  doctor_run },
 	{ "help", "[COMMAND]", "show help", "", 0, false, 0, 1, help_run },
 };
 const size_t command_count = sizeof(commands) / sizeof(commands[0]);

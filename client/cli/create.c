@@ -62,8 +62,8 @@ int create_run(const struct options *options, struct failure *failure)
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, &old);
-	const bool good = session_keep(&created, failure) &&
-			  created_print(&created, options, failure);
+	const bool good =
+		session_keep(&created, failure) && created_print(&created, options, failure);
 	close(created.tie);
 	if (!good && !helper_destroy(created.number, &gone, &another))
 		notice("%s", another.text);

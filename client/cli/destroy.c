@@ -10,7 +10,7 @@
 
 // How far a destroy has come.
 struct progress {
-	json_t *array;  // NULL: plain text
+	json_t *array; // NULL: plain text
 	unsigned int failed;
 };
 
@@ -90,8 +90,8 @@ int destroy_run(const struct options *options, struct failure *failure)
 	}
 	if (options->json)
 		progress.array = json_array();
-	if (!(options->all ? destroy_all(&progress, failure) :
-			     destroy_named(&progress, options, failure))) {
+	if (!(options->all ? destroy_all(&progress, failure)
+			   : destroy_named(&progress, options, failure))) {
 		json_decref(progress.array);
 		return FAILED;
 	}

@@ -19,7 +19,8 @@ static const char *const outcome_names[] = {
 	[OUTCOME_INFO] = "info",
 };
 
-static void fill(struct finding *finding, enum outcome outcome, const char *format, va_list arguments)
+static void fill(struct finding *finding, enum outcome outcome, const char *format,
+		 va_list arguments)
 {
 	char raw[sizeof(finding->detail)];
 
@@ -28,13 +29,13 @@ static void fill(struct finding *finding, enum outcome outcome, const char *form
 	finding->outcome = outcome;
 }
 
-#define FILL(finding, outcome, format) \
-	do { \
-		va_list arguments; \
-\
-		va_start(arguments, format); \
+#define FILL(finding, outcome, format)                     \
+	do {                                               \
+		va_list arguments;                         \
+                                                           \
+		va_start(arguments, format);               \
 		fill(finding, outcome, format, arguments); \
-		va_end(arguments); \
+		va_end(arguments);                         \
 	} while (0)
 
 void good(struct finding *finding, const char *format, ...)
@@ -81,12 +82,14 @@ static int checks_run(const struct check *checks, int count, json_t *array)
 			json_t *object = json_object();
 
 			json_object_set_new(object, "name", json_string(checks[i].name));
-			json_object_set_new(object, "outcome", json_string(
-				finding.outcome == OUTCOME_FAILED ? "failed" :
-				outcome_names[finding.outcome]));
+			json_object_set_new(object, "outcome",
+					    json_string(finding.outcome == OUTCOME_FAILED
+								? "failed"
+								: outcome_names[finding.outcome]));
 			json_object_set_new(object, "detail", json_string(finding.detail));
-			json_object_set_new(object, "advice", *finding.advice ?
-					    json_string(finding.advice) : json_null());
+			json_object_set_new(object, "advice",
+					    *finding.advice ? json_string(finding.advice)
+							    : json_null());
 			json_array_append_new(array, object);
 			continue;
 		}

@@ -7,14 +7,14 @@
 enum outcome {
 	OUTCOME_GOOD,
 	OUTCOME_FAILED,
-	OUTCOME_SKIPPED,  // cannot be checked like this; the detail says why
-	OUTCOME_INFO,     // nothing depends on it
+	OUTCOME_SKIPPED, // cannot be checked like this; the detail says why
+	OUTCOME_INFO,	 // nothing depends on it
 };
 
 struct finding {
 	enum outcome outcome;
-	char detail[400];  // what was found
-	char advice[400];  // what to do, when it failed
+	char detail[400]; // what was found
+	char advice[400]; // what to do, when it failed
 };
 
 struct check {
@@ -26,15 +26,13 @@ struct check {
 extern const struct check machine_checks[], install_checks[], session_checks[];
 extern const int machine_check_count, install_check_count, session_check_count;
 
-__attribute__((format(printf, 2, 3)))
-void good(struct finding *finding, const char *format, ...);
-__attribute__((format(printf, 2, 3)))
-void skipped(struct finding *finding, const char *format, ...);
-__attribute__((format(printf, 2, 3)))
-void info(struct finding *finding, const char *format, ...);
+void good(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void skipped(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void info(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The detail is the format's; the advice comes before it.
-__attribute__((format(printf, 3, 4)))
-void bad(struct finding *finding, const char *advice, const char *format, ...);
+void bad(struct finding *finding, const char *advice, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 // Reads a text file whole, as far as it fits into `size`. Returns false when it cannot be opened.
 bool doctor_read(const char *path, char *text, size_t size);

@@ -37,7 +37,8 @@ static void group_check(struct finding *finding)
 	const int count = getgroups(sizeof(groups) / sizeof(groups[0]), groups);
 
 	if (!group_find(&gid)) {
-		bad(finding, "an administrator can make it: addgroup --system lodger; then make install",
+		bad(finding,
+		    "an administrator can make it: addgroup --system lodger; then make install",
 		    "there is no group lodger");
 		return;
 	}
@@ -45,8 +46,9 @@ static void group_check(struct finding *finding)
 	for (int i = 0; i < count && !member; i++)
 		member = groups[i] == gid;
 	if (member)
-		good(finding, "%s", geteuid() == 0 ? "called by root, who needs no group" :
-		     "you are in the group lodger");
+		good(finding, "%s",
+		     geteuid() == 0 ? "called by root, who needs no group"
+				    : "you are in the group lodger");
 	else
 		bad(finding, "an administrator can add you: adduser USER lodger; then log in again",
 		    "you are not in the group lodger (in this login)");
@@ -64,8 +66,8 @@ static void helper_check(struct finding *finding)
 	else if (!S_ISREG(status.st_mode) || status.st_uid != 0 || status.st_gid != gid ||
 		 (status.st_mode & 07777) != 04750)
 		bad(finding, "chown root:lodger, then chmod 4750; or " INSTALL_ADVICE,
-		    "%s has owner %u, group %u, mode %04o, instead of root, lodger, 4750", HELPER_PATH,
-		    status.st_uid, status.st_gid, status.st_mode & 07777);
+		    "%s has owner %u, group %u, mode %04o, instead of root, lodger, 4750",
+		    HELPER_PATH, status.st_uid, status.st_gid, status.st_mode & 07777);
 	else if (statvfs(HELPER_PATH, &system) == 0 && (system.f_flag & ST_NOSUID))
 		bad(finding, "install it on a file system without that option",
 		    "%s is on a file system that is mounted nosuid", HELPER_PATH);
@@ -90,8 +92,9 @@ static void agent_check(struct finding *finding)
 
 static void policy_check(struct finding *finding)
 {
-	static const char advice[] = "chown root, chmod go-w; make install puts a sample where there "
-				     "is none";
+	static const char advice[] =
+		"chown root, chmod go-w; make install puts a sample where there "
+		"is none";
 	struct stat directory, file;
 	struct failure failure;
 	uint32_t collected;
@@ -123,7 +126,8 @@ static void state_check(struct finding *finding)
 
 	if (lstat(LODGER_RUN, &status) < 0) {
 		if (errno == ENOENT)
-			good(finding, "%s is not there yet: the first session makes it", LODGER_RUN);
+			good(finding, "%s is not there yet: the first session makes it",
+			     LODGER_RUN);
 		else
 			bad(finding, "look at it as root", "%s: %s", LODGER_RUN, strerror(errno));
 		return;
@@ -153,8 +157,8 @@ static bool root_among(const char *directory, const char *target)
 	DIR *stream = opendir(directory);
 
 	while (stream && !found && (entry = readdir(stream))) {
-		const ssize_t length = readlinkat(dirfd(stream), entry->d_name, link,
-						  sizeof(link) - 1);
+		const ssize_t length =
+			readlinkat(dirfd(stream), entry->d_name, link, sizeof(link) - 1);
 
 		if (length < 0)
 			continue;
@@ -204,9 +208,8 @@ static void nix_check(struct finding *finding)
 }
 
 const struct check install_checks[] = {
-	{ "group", group_check },       { "helper", helper_check },
-	{ "agent", agent_check },       { "policy", policy_check },
-	{ "state", state_check },       { "nix-shell", nix_check },
+	{ "group", group_check },     { "helper", helper_check }, { "agent", agent_check },
+	{ "policy", policy_check },   { "state", state_check },	  { "nix-shell", nix_check },
 	{ "channel", channel_check },
 };
 const int install_check_count = sizeof(install_checks) / sizeof(install_checks[0]);

@@ -24,10 +24,11 @@ static void kernel_check(struct finding *finding)
 	struct utsname name;
 
 	if (uname(&name) < 0 || sscanf(name.release, "%u.%u", &major, &minor) != 2)
-		bad(finding, "this is not a Linux that Lodger knows", "the kernel's version is unknown");
+		bad(finding, "this is not a Linux that Lodger knows",
+		    "the kernel's version is unknown");
 	else if (major < 5 || (major == 5 && minor < needed))
-		bad(finding, "install a newer kernel; Debian 12 has 6.1",
-		    "Linux %s; %s needs 5.%u", name.release, v2 ? "cgroup v2" : "Lodger", needed);
+		bad(finding, "install a newer kernel; Debian 12 has 6.1", "Linux %s; %s needs 5.%u",
+		    name.release, v2 ? "cgroup v2" : "Lodger", needed);
 	else
 		good(finding, "Linux %s", name.release);
 }
@@ -83,10 +84,11 @@ static void cgroup_check(struct finding *finding)
 		strcat(missing, names[i]);
 	}
 	if (*missing)
-		bad(finding, v2 ? "add cgroup_enable=memory (or the controller that is missing) to the "
-		    "kernel's command line, or allow to be without it: optional, in " LODGER_POLICY :
-		    "mount cgroup v2 on /sys/fs/cgroup, or the v1 controllers on directories in it; "
-		    "or allow to be without: optional, in " LODGER_POLICY,
+		bad(finding,
+		    v2 ? "add cgroup_enable=memory (or the controller that is missing) to the "
+			 "kernel's command line, or allow to be without it: optional, in " LODGER_POLICY
+		       : "mount cgroup v2 on /sys/fs/cgroup, or the v1 controllers on directories in it; "
+			 "or allow to be without: optional, in " LODGER_POLICY,
 		    "cgroup %s, without the controllers:%s", v2 ? "v2" : "v1", missing);
 	else
 		good(finding, "cgroup %s, with %s", v2 ? "v2" : "v1",
@@ -105,9 +107,9 @@ static bool range_used(const char *path, bool range, char *found, size_t size)
 		return false;
 	while ((line = strsep(&rest, "\n"))) {
 		uint64_t start, count = 1;
-		const int fields = range ?
-			sscanf(line, "%*[^:]:%" SCNu64 ":%" SCNu64, &start, &count) :
-			sscanf(line, "%*[^:]:%*[^:]:%" SCNu64, &start);
+		const int fields =
+			range ? sscanf(line, "%*[^:]:%" SCNu64 ":%" SCNu64, &start, &count)
+			      : sscanf(line, "%*[^:]:%*[^:]:%" SCNu64, &start);
 
 		if (fields != (range ? 2 : 1) || count == 0)
 			continue;
@@ -125,17 +127,21 @@ static void range_check(struct finding *finding)
 		const char *path;
 		bool range;
 	} files[] = {
-		{ "/etc/passwd", false }, { "/etc/group", false },
-		{ "/etc/subuid", true },  { "/etc/subgid", true },
+		{ "/etc/passwd", false },
+		{ "/etc/group", false },
+		{ "/etc/subuid", true },
+		{ "/etc/subgid", true },
 	};
 	char found[200];
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (!range_used(files[i].path, files[i].range, found, sizeof(found)))
 			continue;
-		bad(finding, "give that entry other numbers, or build Lodger with another "
-		    "SESSION_UID_BASE", "uids %u to %u are Lodger's, but %s has: %s",
-		    SESSION_UID_BASE - 1, SESSION_UID_BASE + SESSION_NUMBER_MAX, files[i].path, found);
+		bad(finding,
+		    "give that entry other numbers, or build Lodger with another "
+		    "SESSION_UID_BASE",
+		    "uids %u to %u are Lodger's, but %s has: %s", SESSION_UID_BASE - 1,
+		    SESSION_UID_BASE + SESSION_NUMBER_MAX, files[i].path, found);
 		return;
 	}
 	good(finding, "uids %u to %u are nobody else's", SESSION_UID_BASE - 1,
@@ -156,7 +162,8 @@ static void names_check(struct finding *finding)
 			info(finding, "nss-systemd is in use: ps and getent show lodgers by name");
 			return;
 		}
-	info(finding, "nss-systemd is not in /etc/nsswitch.conf: ps and getent show lodgers as numbers");
+	info(finding,
+	     "nss-systemd is not in /etc/nsswitch.conf: ps and getent show lodgers as numbers");
 }
 
 static void apparmor_check(struct finding *finding)
@@ -170,8 +177,8 @@ static void apparmor_check(struct finding *finding)
 }
 
 const struct check machine_checks[] = {
-	{ "kernel", kernel_check },     { "caller", caller_check },
-	{ "cgroups", cgroup_check },    { "uid range", range_check },
+	{ "kernel", kernel_check },	 { "caller", caller_check },
+	{ "cgroups", cgroup_check },	 { "uid range", range_check },
 	{ "lodger names", names_check }, { "apparmor", apparmor_check },
 };
 const int machine_check_count = sizeof(machine_checks) / sizeof(machine_checks[0]);

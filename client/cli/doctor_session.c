@@ -94,7 +94,8 @@ static void version_check(struct finding *finding)
 	if (!session_works)
 		skipped(finding, "only a session can tell");
 	else if (!probe_alone(argv, &exit_code, line, sizeof(line), &failure))
-		bad(finding, "the policy's expose lines must show it to sessions", "%s", failure.text);
+		bad(finding, "the policy's expose lines must show it to sessions", "%s",
+		    failure.text);
 	else if (exit_code != 0)
 		bad(finding, "try it by hand: lodger run -- nix-shell --version",
 		    "nix-shell --version ended with status %d: %s", exit_code, line);
@@ -112,8 +113,9 @@ static void daemon_check(struct finding *finding)
 	const ssize_t length = readlink(LODGER_CHANNEL, target, sizeof(target) - 1);
 
 	if (length < 0 || !session_works) {
-		skipped(finding, "%s", length < 0 ? "without a channel there is nothing to ask for" :
-			"only a session can tell");
+		skipped(finding, "%s",
+			length < 0 ? "without a channel there is nothing to ask for"
+				   : "only a session can tell");
 		return;
 	}
 	target[length] = '\0';
@@ -122,8 +124,10 @@ static void daemon_check(struct finding *finding)
 	if (!probe_alone(argv, &exit_code, line, sizeof(line), &failure))
 		bad(finding, advice, "%s", failure.text);
 	else if (exit_code != 0)
-		bad(finding, advice, "asked from a session, the daemon did not confirm the channel: "
-		    "status %d: %s", exit_code, line);
+		bad(finding, advice,
+		    "asked from a session, the daemon did not confirm the channel: "
+		    "status %d: %s",
+		    exit_code, line);
 	else
 		good(finding, "answers sessions, and knows the channel");
 }

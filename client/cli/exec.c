@@ -14,7 +14,8 @@ int exec_run(const struct options *options, struct failure *failure)
 	if (strcmp(words[0], "--") == 0)
 		words++;
 	if (!words[0]) {
-		fail(failure, "exec: no command given; usage: lodger exec SESSION [--] COMMAND [ARG]...");
+		fail(failure,
+		     "exec: no command given; usage: lodger exec SESSION [--] COMMAND [ARG]...");
 		return FAILED;
 	}
 	return launch(number, options, words, options->terminal, failure);

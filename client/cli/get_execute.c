@@ -1,6 +1,6 @@
-// lodger get (command.h), as the program `lodger` has it: hands over to lodger-get, the same program
-// with libarchive. Loading that library and what it needs costs a millisecond, which every other
-// command would pay. Runs as the caller.
+// lodger get (command.h), as the program `lodger` has it: hands over to lodger-get, the same
+// program with libarchive. Loading that library and what it needs costs a millisecond, which every
+// other command would pay. Runs as the caller.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -26,8 +26,8 @@
 struct launch {
 	struct job job;
 	char **argv;
-	char *program;            // for nix-shell --run
-	char term[80];            // TERM=…
+	char *program; // for nix-shell --run
+	char term[80]; // TERM=…
 	char nix_path[PATH_MAX + sizeof(NIX_PATH)];
 };
 
@@ -49,7 +49,8 @@ static bool channel_find(struct launch *launch)
 static bool nix_shell(struct launch *launch, const struct options *options, char *const words[],
 		      bool terminal, struct failure *failure)
 {
-	static char name[] = "nix-shell", packages[] = "-p", run[] = "--run", shell[] = "exec bash -s";
+	static char name[] = "nix-shell", packages[] = "-p", run[] = "--run",
+		    shell[] = "exec bash -s";
 	size_t count = 0;
 
 	launch->argv = calloc(options->package_count + 5, sizeof(*launch->argv));
@@ -82,15 +83,17 @@ static bool launch_prepare(struct launch *launch, const struct options *options,
 	job->timeout_ms = options->timeout * 1000;
 
 	// The caller's own variables come last and win.
-	job->environment = calloc(options->environment_count + ENVIRONMENT_OWN,
-				  sizeof(*job->environment));
+	job->environment =
+		calloc(options->environment_count + ENVIRONMENT_OWN, sizeof(*job->environment));
 	if (!job->environment)
 		return fail(failure, "preparing the command: out of memory");
 	if (channel_find(launch))
 		job->environment[job->environment_count++] = launch->nix_path;
 	else if (options->package_count > 0)
-		return fail(failure, "-p: %s does not lead to a package set; an administrator can make "
-			    "one with lodger-channel", LODGER_CHANNEL);
+		return fail(failure,
+			    "-p: %s does not lead to a package set; an administrator can make "
+			    "one with lodger-channel",
+			    LODGER_CHANNEL);
 	if (terminal) {
 		const char *term = getenv("TERM");
 
@@ -125,7 +128,8 @@ static void explain_memory(uint32_t number)
 	session_name(number, name);
 	if (usage.value[USAGE_OOM_KILLS] != USAGE_UNKNOWN && usage.value[USAGE_OOM_KILLS] > 0)
 		notice("%s has been at its memory limit, and processes were killed for it; --memory "
-		       "gives a session more", name);
+		       "gives a session more",
+		       name);
 }
 
 static int launch_job(uint32_t number, struct job *job, struct failure *failure)
@@ -209,8 +213,8 @@ char *usage_line(char text[USAGE_LINE], const struct usage *usage)
 		size_format(memory, usage->value[USAGE_MEMORY_PEAK]);
 	if (has_pids)
 		snprintf(pids, sizeof(pids), "%" PRIu64, usage->value[USAGE_PIDS_PEAK]);
-	snprintf(text, USAGE_LINE, "CPU time %s, wall time %s, peak memory %s, peak processes %s", cpu,
-		 wall, has_memory ? memory : "not kept by this kernel",
+	snprintf(text, USAGE_LINE, "CPU time %s, wall time %s, peak memory %s, peak processes %s",
+		 cpu, wall, has_memory ? memory : "not kept by this kernel",
 		 has_pids ? pids : "not kept by this kernel");
 	return text;
 }

@@ -31,7 +31,8 @@ static int command_run(const struct command *command, int argc, char *argv[],
 		if (options.help) {
 			command_help(command);
 			result = 0;
-		} else if (count < command->least || (command->most >= 0 && count > command->most)) {
+		} else if (count < command->least ||
+			   (command->most >= 0 && count > command->most)) {
 			fail(failure, "%s: %s; usage: lodger %s %s", command->name,
 			     count < command->least ? "something is missing" : "too many arguments",
 			     command->name, command->arguments);

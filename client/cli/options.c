@@ -120,13 +120,14 @@ static bool take_help(struct options *options, const char *word, struct failure 
 
 static const struct row {
 	const char *name;
-	char letter;  // 0: none
+	char letter; // 0: none
 	unsigned int groups;
-	const char *argument;  // NULL: takes none
+	const char *argument; // NULL: takes none
 	const char *help;
 	take *take;
 } rows[] = {
-	{ "memory", 0, OPTIONS_LIMITS, "SIZE", "most memory, files included, as 512M", take_memory },
+	{ "memory", 0, OPTIONS_LIMITS, "SIZE", "most memory, files included, as 512M",
+	  take_memory },
 	{ "pids", 0, OPTIONS_LIMITS, "N", "most processes and threads", take_pids },
 	{ "cpu", 0, OPTIONS_LIMITS, "PERCENT", "CPU time, in percent of one CPU", take_cpu },
 	{ "disk", 0, OPTIONS_LIMITS, "SIZE", "most bytes in files", take_disk },
@@ -196,7 +197,8 @@ bool options_parse(struct options *options, const struct command *command, int a
 
 	*options = (struct options){ .line = argv };
 	options->packages = calloc((size_t)argc, sizeof(*options->packages));
-	options->environment = calloc((size_t)argc + ENVIRONMENT_OWN, sizeof(*options->environment));
+	options->environment =
+		calloc((size_t)argc + ENVIRONMENT_OWN, sizeof(*options->environment));
 	if (!options->packages || !options->environment)
 		return fail(failure, "%s: out of memory", command->name);
 	if (command->program)
@@ -217,7 +219,7 @@ bool options_parse(struct options *options, const struct command *command, int a
 	}
 
 	opterr = 0;
-	optind = 0;  // begin anew, with "+" looked at (getopt(3))
+	optind = 0; // begin anew, with "+" looked at (getopt(3))
 	while ((result = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct row *row = row_find(result, command);
 

@@ -24,8 +24,10 @@ int shell_run(const struct options *options, struct failure *failure)
 	if (number == 0)
 		return FAILED;
 	if (limits_given(options) || options->usage) {
-		fail(failure, "shell: limits and --usage are for a session that is made; %s exists "
-		     "already", options->arguments[0]);
+		fail(failure,
+		     "shell: limits and --usage are for a session that is made; %s exists "
+		     "already",
+		     options->arguments[0]);
 		return FAILED;
 	}
 	return launch(number, options, NULL, terminal, failure);

@@ -1,4 +1,5 @@
-// lodger show (command.h). Runs as the caller; asks the session's agent what only its owner may know.
+// lodger show (command.h). Runs as the caller; asks the session's agent what only its owner may
+// know.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,9 +108,9 @@ int show_run(const struct options *options, struct failure *failure)
 	const int error = session_read(&session, LODGER_SESSIONS, &place, number);
 	if (error) {
 		fail(failure, "showing %s: %s", options->arguments[0],
-		     error == ENOENT ? "there is no such session; lodger list shows yours" :
-		     error == EPROTO ? "it is just being made, or was never finished; try again" :
-		     strerror(error));
+		     error == ENOENT   ? "there is no such session; lodger list shows yours"
+		     : error == EPROTO ? "it is just being made, or was never finished; try again"
+				       : strerror(error));
 		return FAILED;
 	}
 	usage_read(&place, number, &usage);

@@ -37,13 +37,17 @@ static int refuse_connect(uint32_t number, int error, struct failure *failure)
 		fail(failure, "connecting to %s: there is no such session; lodger list shows yours",
 		     name);
 	else if (error == ECONNREFUSED)
-		fail(failure, "connecting to %s: the session has ended (destroyed, over its time to "
-		     "live, or out of memory)", name);
+		fail(failure,
+		     "connecting to %s: the session has ended (destroyed, over its time to "
+		     "live, or out of memory)",
+		     name);
 	else if (error == EACCES || error == EPERM)
 		fail(failure, "connecting to %s: it is not your session", name);
 	else if (error == EAGAIN)
-		fail(failure, "connecting to %s: it does not answer; it may be at its CPU or memory "
-		     "limit. lodger destroy %s ends it", name, name);
+		fail(failure,
+		     "connecting to %s: it does not answer; it may be at its CPU or memory "
+		     "limit. lodger destroy %s ends it",
+		     name, name);
 	else
 		fail(failure, "connecting to %s: %s", name, strerror(error));
 	return -1;
@@ -137,7 +141,8 @@ bool agent_exec(int connection, const struct job *job, const int descriptors[3],
 
 	const size_t size = lodger__agent__request__get_packed_size(&request);
 	if (size > AGENT_PACKET_MAX)
-		return fail(failure, "starting '%s': command and environment take %zu bytes, %u are "
+		return fail(failure,
+			    "starting '%s': command and environment take %zu bytes, %u are "
 			    "the most; pass long input through standard input or lodger put",
 			    job->argv[0], size, AGENT_PACKET_MAX);
 	autofree uint8_t *packed = malloc(size);
@@ -169,7 +174,8 @@ static bool await(int connection, int timeout_ms)
 
 	for (;;) {
 		const uint64_t now = clock_boot_usec();
-		const int count = poll(&ready, 1, now < deadline ? (int)((deadline - now) / 1000) : 0);
+		const int count =
+			poll(&ready, 1, now < deadline ? (int)((deadline - now) / 1000) : 0);
 
 		if (count > 0)
 			return true;
@@ -202,8 +208,9 @@ static int descriptor_take(struct msghdr *header)
 
 static bool refuse_error(const Lodger__Agent__Error *error, struct failure *failure)
 {
-	const int exit_code = error->code == CODE(NOT_FOUND) ? EXIT_NOT_FOUND :
-			      error->code == CODE(NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE : EXIT_LODGER;
+	const int exit_code = error->code == CODE(NOT_FOUND)	    ? EXIT_NOT_FOUND
+			      : error->code == CODE(NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE
+								    : EXIT_LODGER;
 
 	return fail_with(failure, exit_code, "starting the command: %s", error->message);
 }
@@ -211,9 +218,12 @@ static bool refuse_error(const Lodger__Agent__Error *error, struct failure *fail
 static bool reply_check(const Reply *message, struct agent_reply *reply, struct failure *failure)
 {
 	if (message->version != AGENT_PROTOCOL_VERSION)
-		return fail(failure, "this lodger speaks version %u of the agent's protocol, the "
-			    "session version %u: Lodger was upgraded since it was created; destroy it "
-			    "and create a new one", AGENT_PROTOCOL_VERSION, message->version);
+		return fail(
+			failure,
+			"this lodger speaks version %u of the agent's protocol, the "
+			"session version %u: Lodger was upgraded since it was created; destroy it "
+			"and create a new one",
+			AGENT_PROTOCOL_VERSION, message->version);
 	switch (message->result_case) {
 	case LODGER__AGENT__REPLY__RESULT_STARTED:
 		reply->kind = AGENT_STARTED;
@@ -223,9 +233,9 @@ static bool reply_check(const Reply *message, struct agent_reply *reply, struct 
 			break;
 		reply->kind = AGENT_EXITED;
 		reply->signal = (int)message->exited->signal;
-		reply->exit_code = message->exited->timed_out ? EXIT_TIMEOUT :
-				   reply->signal ? EXIT_SIGNAL + reply->signal :
-				   (int)message->exited->status;
+		reply->exit_code = message->exited->timed_out ? EXIT_TIMEOUT
+				   : reply->signal	      ? EXIT_SIGNAL + reply->signal
+							      : (int)message->exited->status;
 		return true;
 	case LODGER__AGENT__REPLY__RESULT_ERROR:
 		return refuse_error(message->error, failure);
@@ -263,7 +273,8 @@ bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 
 	*reply = (struct agent_reply){ .kind = AGENT_CLOSED, .descriptor = -1 };
 	if (!await(connection, timeout_ms))
-		return fail(failure, "the session's agent does not answer; the session may be at its "
+		return fail(failure,
+			    "the session's agent does not answer; the session may be at its "
 			    "CPU or memory limit");
 	do
 		size = recvmsg(connection, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -274,10 +285,13 @@ bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 		return true;
 
 	reply->descriptor = descriptor_take(&header);
-	Reply *message = (header.msg_flags & MSG_TRUNC) ? NULL :
-			 lodger__agent__reply__unpack(NULL, (size_t)size, packet);
-	const bool good = message ? reply_check(message, reply, failure) :
-			  fail(failure, "the session's agent sent a reply that cannot be understood");
+	Reply *message = (header.msg_flags & MSG_TRUNC)
+				 ? NULL
+				 : lodger__agent__reply__unpack(NULL, (size_t)size, packet);
+	const bool good =
+		message ? reply_check(message, reply, failure)
+			: fail(failure,
+			       "the session's agent sent a reply that cannot be understood");
 	if (message)
 		lodger__agent__reply__free_unpacked(message, NULL);
 	if (reply->descriptor >= 0 && (!good || reply->kind != AGENT_STARTED)) {
@@ -298,8 +312,9 @@ static bool ask(int connection, Lodger__Agent__Request *request, enum agent_repl
 		close(reply->descriptor);
 	if (reply->kind == AGENT_CLOSED)
 		return fail(failure, "the session has ended");
-	return reply->kind == expected ? true :
-	       fail(failure, "the session's agent sent a reply that makes no sense");
+	return reply->kind == expected
+		       ? true
+		       : fail(failure, "the session's agent sent a reply that makes no sense");
 }
 
 bool agent_keep(int connection, struct failure *failure)

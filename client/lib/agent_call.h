@@ -10,13 +10,13 @@
 
 // What is to be run.
 struct job {
-	char **argv;  // NULL-terminated, at least one word
-	char **environment;  // NAME=VALUE each, added to the session's own
+	char **argv;	    // NULL-terminated, at least one word
+	char **environment; // NAME=VALUE each, added to the session's own
 	size_t environment_count;
-	const char *directory;  // NULL: the lodger's home
+	const char *directory; // NULL: the lodger's home
 	bool terminal;
-	uint32_t rows, columns;  // with a terminal
-	uint64_t timeout_ms;     // 0: none
+	uint32_t rows, columns; // with a terminal
+	uint64_t timeout_ms;	// 0: none
 };
 
 enum agent_reply_kind {
@@ -24,15 +24,15 @@ enum agent_reply_kind {
 	AGENT_EXITED,
 	AGENT_DONE,
 	AGENT_STATE,
-	AGENT_CLOSED,  // the agent is gone, or has said all
+	AGENT_CLOSED, // the agent is gone, or has said all
 };
 
 struct agent_reply {
 	enum agent_reply_kind kind;
-	int descriptor;  // AGENT_STARTED with a terminal: its master, close-on-exec; else -1
-	int exit_code;   // AGENT_EXITED: as of the command line: 124, 128+n or the command's own
-	int signal;      // AGENT_EXITED: what ended it, else 0
-	uint32_t jobs;   // AGENT_STATE
+	int descriptor; // AGENT_STARTED with a terminal: its master, close-on-exec; else -1
+	int exit_code;	// AGENT_EXITED: as of the command line: 124, 128+n or the command's own
+	int signal;	// AGENT_EXITED: what ended it, else 0
+	uint32_t jobs;	// AGENT_STATE
 	bool tied;
 	uint64_t remaining_ms;
 };

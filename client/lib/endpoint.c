@@ -25,8 +25,9 @@
 static bool kernel_file(int fd)
 {
 	static const long magics[] = {
-		PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
-		DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, BPF_FS_MAGIC, NSFS_MAGIC,
+		PROC_SUPER_MAGIC,    SYSFS_MAGIC,   CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,    BPF_FS_MAGIC,  NSFS_MAGIC,
 	};
 	struct statfs system;
 
@@ -60,7 +61,8 @@ static bool harmless_device(const struct stat *status)
 
 enum endpoint_verdict endpoint_judge(int fd, struct failure *failure)
 {
-	static const char *const names[] = { "standard input", "standard output", "standard error" };
+	static const char *const names[] = { "standard input", "standard output",
+					     "standard error" };
 	const int flags = fcntl(fd, F_GETFL);
 	struct stat status;
 
@@ -69,7 +71,8 @@ enum endpoint_verdict endpoint_judge(int fd, struct failure *failure)
 		return ENDPOINT_REFUSE;
 	}
 	if (flags & O_PATH) {
-		fail(failure, "%s was opened with O_PATH: nothing can be read from or written to it",
+		fail(failure,
+		     "%s was opened with O_PATH: nothing can be read from or written to it",
 		     names[fd]);
 		return ENDPOINT_REFUSE;
 	}
@@ -152,7 +155,7 @@ ssize_t endpoint_write(const struct endpoint *endpoint, const void *data, size_t
 {
 	const struct itimerval none = { 0 }, soon = {
 		.it_value.tv_usec = WRITE_MS * 1000,
-		.it_interval.tv_usec = WRITE_MS * 1000,  // should the first one come too early
+		.it_interval.tv_usec = WRITE_MS * 1000, // should the first one come too early
 	};
 
 	if (endpoint->kind == ENDPOINT_SOCKET)

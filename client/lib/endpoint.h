@@ -9,28 +9,28 @@
 #include "failure.h"
 
 enum endpoint_verdict {
-	ENDPOINT_PASS,   // goes into the session: pipes, files, /dev/null and its like
-	ENDPOINT_RELAY,  // stays here; the client copies: terminals, sockets, devices
+	ENDPOINT_PASS,	 // goes into the session: pipes, files, /dev/null and its like
+	ENDPOINT_RELAY,	 // stays here; the client copies: terminals, sockets, devices
 	ENDPOINT_REFUSE, // neither: directories, what has no contents
 };
 
 // Judges descriptor `fd` (0, 1 or 2). With ENDPOINT_REFUSE, `failure` says why.
 //
 // A session can reopen what it holds through its own /proc/self/fd, with another access mode; the
-// file's permissions count then, but not those of the directories above it. So a file is passed only
-// if that gives the session nothing more than the descriptor itself.
+// file's permissions count then, but not those of the directories above it. So a file is passed
+// only if that gives the session nothing more than the descriptor itself.
 enum endpoint_verdict endpoint_judge(int fd, struct failure *failure);
 
 enum endpoint_kind {
-	ENDPOINT_NONBLOCKING,  // an open file description of our own, O_NONBLOCK
-	ENDPOINT_SOCKET,       // MSG_DONTWAIT says it call by call
-	ENDPOINT_BLOCKING,     // shared with others, whose O_NONBLOCK is not ours to set
+	ENDPOINT_NONBLOCKING, // an open file description of our own, O_NONBLOCK
+	ENDPOINT_SOCKET,      // MSG_DONTWAIT says it call by call
+	ENDPOINT_BLOCKING,    // shared with others, whose O_NONBLOCK is not ours to set
 };
 
 struct endpoint {
-	int fd;  // -1: closed
+	int fd; // -1: closed
 	enum endpoint_kind kind;
-	bool owned;  // is closed with the endpoint
+	bool owned; // is closed with the endpoint
 	bool terminal;
 };
 

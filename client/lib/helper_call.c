@@ -26,9 +26,9 @@ typedef Lodger__Helper__Reply Reply;
 
 // One call on its way.
 struct call {
-	const char *doing;  // "destroying lodger-7", for messages
+	const char *doing; // "destroying lodger-7", for messages
 	pid_t pid;
-	int request;  // where the request was written to
+	int request; // where the request was written to
 	int reply;
 };
 
@@ -49,10 +49,13 @@ static bool in_group_lodger(void)
 static bool explain_spawn(const struct call *call, int error, struct failure *failure)
 {
 	if (error == ENOENT)
-		return fail(failure, "%s: %s does not exist: Lodger is not fully installed here; "
-			    "an administrator can run make install", call->doing, HELPER_PATH);
+		return fail(failure,
+			    "%s: %s does not exist: Lodger is not fully installed here; "
+			    "an administrator can run make install",
+			    call->doing, HELPER_PATH);
 	if (error == EACCES && !in_group_lodger())
-		return fail(failure, "%s: you are not in the group lodger, which may use it; an "
+		return fail(failure,
+			    "%s: you are not in the group lodger, which may use it; an "
 			    "administrator can add you (adduser USER lodger), then log in again",
 			    call->doing);
 	return fail(failure, "%s: starting %s: %s; lodger doctor says what is wrong", call->doing,
@@ -63,19 +66,25 @@ static bool explain_spawn(const struct call *call, int error, struct failure *fa
 static bool explain_silence(const struct call *call, int status, struct failure *failure)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		return fail(failure, "%s: lodger-helper gave up after 30 seconds; is the machine "
-			    "overloaded? Try again", call->doing);
+		return fail(failure,
+			    "%s: lodger-helper gave up after 30 seconds; is the machine "
+			    "overloaded? Try again",
+			    call->doing);
 	if (WIFSIGNALED(status))
-		return fail(failure, "%s: lodger-helper was ended by signal %d (%s) and did not "
-			    "answer; the system log may say more", call->doing, WTERMSIG(status),
-			    strsignal(WTERMSIG(status)));
+		return fail(failure,
+			    "%s: lodger-helper was ended by signal %d (%s) and did not "
+			    "answer; the system log may say more",
+			    call->doing, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status) == HELPER_EXIT_ARGUMENTS ||
 	    WEXITSTATUS(status) == HELPER_EXIT_DESCRIPTORS)
-		return fail(failure, "%s: lodger-helper did not accept how it was started (status "
-			    "%d); are client and helper of the same installation?", call->doing,
-			    WEXITSTATUS(status));
-	return fail(failure, "%s: lodger-helper ended with status %d and did not answer; the system "
-		    "log may say more", call->doing, WEXITSTATUS(status));
+		return fail(failure,
+			    "%s: lodger-helper did not accept how it was started (status "
+			    "%d); are client and helper of the same installation?",
+			    call->doing, WEXITSTATUS(status));
+	return fail(failure,
+		    "%s: lodger-helper ended with status %d and did not answer; the system "
+		    "log may say more",
+		    call->doing, WEXITSTATUS(status));
 }
 
 static bool call_start(struct call *call, struct failure *failure)
@@ -111,11 +120,13 @@ static bool call_start(struct call *call, struct failure *failure)
 static bool explain_reply(const struct call *call, const Reply *reply, struct failure *failure)
 {
 	if (reply->version != HELPER_PROTOCOL_VERSION || reply->code == CODE(VERSION))
-		return fail(failure, "%s: this lodger speaks version %u of the helper's protocol, the "
-			    "installed helper version %u: %s was replaced; log in again, or install "
-			    "both from one release", call->doing, HELPER_PROTOCOL_VERSION,
-			    reply->version, reply->version > HELPER_PROTOCOL_VERSION ?
-			    "the helper" : "the client");
+		return fail(
+			failure,
+			"%s: this lodger speaks version %u of the helper's protocol, the "
+			"installed helper version %u: %s was replaced; log in again, or install "
+			"both from one release",
+			call->doing, HELPER_PROTOCOL_VERSION, reply->version,
+			reply->version > HELPER_PROTOCOL_VERSION ? "the helper" : "the client");
 	return fail(failure, "%s: %s%s", call->doing,
 		    reply->message[0] ? reply->message : "the helper refused and gave no reason",
 		    reply->code == CODE(BUSY) ? "; try again" : "");
@@ -156,8 +167,10 @@ static Reply *call_reply(struct call *call, struct failure *failure)
 
 	Reply *reply = lodger__helper__reply__unpack(NULL, (size_t)size, payload);
 	if (!reply)
-		fail(failure, "%s: the helper's reply cannot be understood; are client and helper of "
-		     "the same installation?", call->doing);
+		fail(failure,
+		     "%s: the helper's reply cannot be understood; are client and helper of "
+		     "the same installation?",
+		     call->doing);
 	return reply;
 }
 
@@ -203,8 +216,8 @@ bool helper_create(const uint64_t limits[LIMIT_COUNT], bool network_host, struct
 	wanted.inodes = limits[LIMIT_INODES];
 	wanted.ttl = limits[LIMIT_TTL];
 	create.limits = &wanted;
-	create.network = network_host ? LODGER__HELPER__NETWORK__NETWORK_HOST :
-					LODGER__HELPER__NETWORK__NETWORK_NONE;
+	create.network = network_host ? LODGER__HELPER__NETWORK__NETWORK_HOST
+				      : LODGER__HELPER__NETWORK__NETWORK_NONE;
 	request.operation_case = LODGER__HELPER__REQUEST__OPERATION_CREATE;
 	request.create = &create;
 

@@ -27,9 +27,11 @@ bool job_start(int connection, const struct job *job, const int descriptors[3],
 		close(reply.descriptor);
 	if (reply.kind == AGENT_CLOSED)
 		return fail(failure, "starting '%s': the session has ended", job->argv[0]);
-	return reply.kind == AGENT_STARTED ? true :
-	       fail(failure, "starting '%s': the session's agent sent a reply that makes no sense",
-		    job->argv[0]);
+	return reply.kind == AGENT_STARTED
+		       ? true
+		       : fail(failure,
+			      "starting '%s': the session's agent sent a reply that makes no sense",
+			      job->argv[0]);
 }
 
 bool job_wait(int connection, int timeout_ms, struct job_end *end, struct failure *failure)
@@ -173,8 +175,8 @@ bool job_run(int connection, struct job *job, struct job_end *end, struct failur
 
 	if (!relay_signals_open(&relay, &old, failure))
 		return false;
-	const bool good = job->terminal ? run_terminal(&relay, job, end, failure) :
-					  run_plain(&relay, job, end, failure);
+	const bool good = job->terminal ? run_terminal(&relay, job, end, failure)
+					: run_plain(&relay, job, end, failure);
 	relay_close(&relay);
 	relay_signals_close(&relay, &old);
 	return good;

@@ -9,7 +9,7 @@
 // What came of a job.
 struct job_end {
 	int exit_code;
-	int signal;  // that ended it, or 0
+	int signal; // that ended it, or 0
 };
 
 // Runs `job` over `connection` with the caller's own standard descriptors: those that are harmless

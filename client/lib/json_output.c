@@ -8,7 +8,7 @@
 // As the options are called.
 static const char *const limit_names[LIMIT_COUNT] = {
 	[LIMIT_MEMORY] = "memory", [LIMIT_PIDS] = "pids",     [LIMIT_CPU] = "cpu",
-	[LIMIT_DISK] = "disk",     [LIMIT_INODES] = "inodes", [LIMIT_TTL] = "ttl",
+	[LIMIT_DISK] = "disk",	   [LIMIT_INODES] = "inodes", [LIMIT_TTL] = "ttl",
 };
 
 static json_t *number(uint64_t value)
@@ -31,8 +31,8 @@ json_t *json_usage(const struct usage *usage)
 
 	for (int i = 0; i < USAGE_COUNT; i++)
 		json_object_set_new(object, usage_names[i],
-				    usage->value[i] == USAGE_UNKNOWN ? json_null() :
-								       number(usage->value[i]));
+				    usage->value[i] == USAGE_UNKNOWN ? json_null()
+								     : number(usage->value[i]));
 	return object;
 }
 

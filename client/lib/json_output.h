@@ -14,7 +14,8 @@ json_t *json_limits(const uint64_t limits[LIMIT_COUNT]);
 // The figures by their names (usage_names); null: this kernel does not keep it.
 json_t *json_usage(const struct usage *usage);
 
-// {"session": "lodger-7", "uid": UID, "owner": NAME, "owner_uid": UID, "state": "live|ended|unclear",
+// {"session": "lodger-7", "uid": UID, "owner": NAME, "owner_uid": UID, "state":
+// "live|ended|unclear",
 //  "created": SECONDS SINCE 1970, "age": SECONDS, "remaining": SECONDS, "network": "none|host",
 //  "limits": …, "usage": …}
 json_t *json_session(const struct session *session, const struct usage *usage);

@@ -14,8 +14,10 @@ uint32_t session_parse(const char *word, struct failure *failure)
 	const uint32_t number = session_number(word);
 
 	if (number == 0)
-		fail(failure, "'%s' is not the name of a session; they are called lodger-N, and "
-		     "lodger list shows yours", word);
+		fail(failure,
+		     "'%s' is not the name of a session; they are called lodger-N, and "
+		     "lodger list shows yours",
+		     word);
 	return number;
 }
 
@@ -33,8 +35,10 @@ bool package_check(const char *word, struct failure *failure)
 		if (*part++ != '.')
 			break;
 	}
-	return fail(failure, "'%s' is not the name of a package; write an attribute of nixpkgs, as jq "
-		    "or python3Packages.sympy", word);
+	return fail(failure,
+		    "'%s' is not the name of a package; write an attribute of nixpkgs, as jq "
+		    "or python3Packages.sympy",
+		    word);
 }
 
 bool variable_check(const char *word, struct failure *failure)
@@ -42,8 +46,10 @@ bool variable_check(const char *word, struct failure *failure)
 	const size_t name = strspn(word, LETTERS DIGITS "_");
 
 	if (name == 0 || strchr(DIGITS, word[0]) != NULL || word[name] != '=')
-		return fail(failure, "--env: '%s' is not NAME=VALUE, with a name of letters, digits "
-			    "and underscores", word);
+		return fail(failure,
+			    "--env: '%s' is not NAME=VALUE, with a name of letters, digits "
+			    "and underscores",
+			    word);
 	return true;
 }
 

@@ -24,8 +24,10 @@ bool size_parse(const char *what, const char *word, uint64_t *bytes, struct fail
 {
 	if (!form_check(word, "KMGTPEkmgtpe") || expand_number(word, bytes) < 0 ||
 	    *bytes > INT64_MAX)
-		return fail(failure, "%s: '%s' is not a size; write bytes, or a number and one of "
-			    "K, M, G, T, as in 512M", what, word);
+		return fail(failure,
+			    "%s: '%s' is not a size; write bytes, or a number and one of "
+			    "K, M, G, T, as in 512M",
+			    what, word);
 	if (*bytes == 0)
 		return fail(failure, "%s: the size must be more than 0", what);
 	return true;
@@ -38,17 +40,21 @@ bool duration_parse(const char *what, const char *word, uint64_t *seconds, struc
 	const char *error;
 
 	if (!form_check(word, "smhd"))
-		return fail(failure, "%s: '%s' is not a time; write seconds, or a number and one of "
-			    "s, m, h, d, as in 15m", what, word);
+		return fail(failure,
+			    "%s: '%s' is not a time; write seconds, or a number and one of "
+			    "s, m, h, d, as in 15m",
+			    what, word);
 	memcpy(number, word, digits);
 	number[digits] = '\0';
 
-	const uint64_t unit = word[digits] == 'm' ? 60 : word[digits] == 'h' ? 3600 :
-			      word[digits] == 'd' ? 86400 : 1;
+	const uint64_t unit = word[digits] == 'm'   ? 60
+			      : word[digits] == 'h' ? 3600
+			      : word[digits] == 'd' ? 86400
+						    : 1;
 	const long long value = strtonum(number, 1, (long long)(DURATION_MAX / unit), &error);
 	if (error)
-		return fail(failure, "%s: '%s' is %s; a time is at least 1s and at most 3650d", what,
-			    word, error);
+		return fail(failure, "%s: '%s' is %s; a time is at least 1s and at most 3650d",
+			    what, word, error);
 	*seconds = (uint64_t)value * unit;
 	return true;
 }
@@ -60,8 +66,10 @@ bool percent_parse(const char *what, const char *word, uint64_t *percent, struct
 	const char *error;
 
 	if (!form_check(word, "%"))
-		return fail(failure, "%s: '%s' is not a percentage; write 50 or 50%% for half of one "
-			    "CPU, 200 for two", what, word);
+		return fail(failure,
+			    "%s: '%s' is not a percentage; write 50 or 50%% for half of one "
+			    "CPU, 200 for two",
+			    what, word);
 	memcpy(number, word, digits);
 	number[digits] = '\0';
 
@@ -82,7 +90,8 @@ bool count_parse(const char *what, const char *word, uint64_t *count, struct fai
 
 	const long long value = strtonum(word, 1, COUNT_MAX, &error);
 	if (error)
-		return fail(failure, "%s: '%s' is %s; it is 1 to %lld", what, word, error, COUNT_MAX);
+		return fail(failure, "%s: '%s' is %s; it is 1 to %lld", what, word, error,
+			    COUNT_MAX);
 	*count = (uint64_t)value;
 	return true;
 }
@@ -119,6 +128,7 @@ char *duration_format(char text[QUANTITY_SIZE], uint64_t seconds)
 	else if (seconds < 86400)
 		snprintf(text, QUANTITY_SIZE, "%uh%02um", hour, minute);
 	else
-		snprintf(text, QUANTITY_SIZE, "%llud%02uh", (unsigned long long)seconds / 86400, hour);
+		snprintf(text, QUANTITY_SIZE, "%llud%02uh", (unsigned long long)seconds / 86400,
+			 hour);
 	return text;
 }

@@ -1,6 +1,7 @@
 // The relay (relay.h): one poll(2) loop over the agent, the signals and up to three channels. Runs
-// as the caller. What it copies comes from a hostile session or from a terminal that does not drain:
-// no call here waits for either for good, and the loop ends in bounded time after the job has.
+// as the caller. What it copies comes from a hostile session or from a terminal that does not
+// drain: no call here waits for either for good, and the loop ends in bounded time after the job
+// has.
 #include "relay.h"
 
 #include <errno.h>
@@ -34,8 +35,8 @@
 
 // Faults stay with the kernel, SIGALRM with endpoint.c, and stops from the terminal with the kernel
 // too: a blocked SIGTTIN would turn a read from the background into an error.
-static const int untouched[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
-				 SIGALRM, SIGTTIN, SIGTTOU, SIGCHLD, SIGPIPE };
+static const int untouched[] = { SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGSYS,
+				 SIGTRAP, SIGALRM, SIGTTIN, SIGTTOU, SIGCHLD, SIGPIPE };
 
 // What goes on to the job.
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -43,14 +44,14 @@ static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 // The state of one relay_run.
 struct run {
 	struct relay *relay;
-	bool exited;       // the job has ended
-	bool insisted;     // the caller wants an end, whatever the job wants
-	bool foreground;   // the terminal may be read
+	bool exited;	 // the job has ended
+	bool insisted;	 // the caller wants an end, whatever the job wants
+	bool foreground; // the terminal may be read
 	int exit_code, signal;
-	int last_number;   // the signal forwarded last, and when
+	int last_number; // the signal forwarded last, and when
 	uint64_t last_usec;
-	uint64_t exit_usec;      // when the job ended
-	uint64_t progress_usec;  // when a byte moved last
+	uint64_t exit_usec;	// when the job ended
+	uint64_t progress_usec; // when a byte moved last
 };
 
 bool relay_signals_open(struct relay *relay, void *old, struct failure *failure)
@@ -121,8 +122,8 @@ static void channel_break(struct channel *channel)
 	channel->start = channel->end = 0;
 }
 
-// The same where it was not to be expected. What writes to a terminal gets no SIGPIPE: the whole job
-// ends as if it had got one.
+// The same where it was not to be expected. What writes to a terminal gets no SIGPIPE: the whole
+// job ends as if it had got one.
 static void channel_broken(struct run *run, struct channel *channel)
 {
 	if (!channel->input && run->relay->master >= 0 && !run->exited)
@@ -257,7 +258,8 @@ static bool agent_take(struct run *run, struct failure *failure)
 	if (reply.descriptor >= 0)
 		close(reply.descriptor);
 	if (reply.kind == AGENT_CLOSED)
-		return fail(failure, "the session ended while the command ran: its time to live was "
+		return fail(failure,
+			    "the session ended while the command ran: its time to live was "
 			    "over, it was destroyed, or it ran out of memory");
 	if (reply.kind != AGENT_EXITED)
 		return fail(failure, "the session's agent sent a reply that makes no sense");
@@ -289,7 +291,8 @@ static bool finished(const struct run *run, uint64_t now)
 	       now - run->progress_usec >= SILENCE_USEC;
 }
 
-// Fills in what poll(2) is to look at for one channel: in slots[0] its source, in slots[1] its sink.
+// Fills in what poll(2) is to look at for one channel: in slots[0] its source, in slots[1] its
+// sink.
 static void channel_watch(const struct run *run, const struct channel *channel,
 			  struct pollfd slots[2])
 {
@@ -298,9 +301,10 @@ static void channel_watch(const struct run *run, const struct channel *channel,
 			      !(run->exited && clock_boot_usec() - run->exit_usec >= LINGER_USEC);
 
 	slots[0] = (struct pollfd){ .fd = readable ? channel->from.fd : -1, .events = POLLIN };
-	// Without events: an error of the sink is told all the same, and a reader that went away too.
-	slots[1] = (struct pollfd){ .fd = channel->to.fd,
-				    .events = channel->end > 0 ? POLLOUT : 0 };
+	// Without events: an error of the sink is told all the same, and a reader that went away
+	// too.
+	slots[1] =
+		(struct pollfd){ .fd = channel->to.fd, .events = channel->end > 0 ? POLLOUT : 0 };
 }
 
 static void channel_move(struct run *run, struct channel *channel, const struct pollfd slots[2])

@@ -11,17 +11,17 @@
 #define RELAY_BUFFER 65536
 
 struct channel {
-	bool input;  // from the caller to the session
+	bool input; // from the caller to the session
 	struct endpoint from, to;
-	size_t start, end;  // what is in the buffer
-	char *buffer;       // RELAY_BUFFER bytes
+	size_t start, end; // what is in the buffer
+	char *buffer;	   // RELAY_BUFFER bytes
 };
 
 struct relay {
-	int connection;   // to the agent, with the job started
-	int signals;      // signalfd(2) of all that the caller may send
-	int terminal;     // the caller's terminal, or -1
-	int master;       // the session's terminal, or -1; owned by a channel
+	int connection; // to the agent, with the job started
+	int signals;	// signalfd(2) of all that the caller may send
+	int terminal;	// the caller's terminal, or -1
+	int master;	// the session's terminal, or -1; owned by a channel
 	size_t channel_count;
 	struct channel channels[RELAY_CHANNELS];
 };

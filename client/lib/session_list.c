@@ -137,8 +137,9 @@ uint64_t session_age(const struct session *session)
 {
 	const uint64_t now = clock_boot_usec();
 
-	return now > session->record.created_boot ?
-		       (now - session->record.created_boot) / USEC_PER_SEC : 0;
+	return now > session->record.created_boot
+		       ? (now - session->record.created_boot) / USEC_PER_SEC
+		       : 0;
 }
 
 uint64_t session_remaining(const struct session *session)

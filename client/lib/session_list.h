@@ -16,7 +16,7 @@ struct session {
 };
 
 struct session_list {
-	struct session *sessions;  // by number, ascending
+	struct session *sessions; // by number, ascending
 	size_t count;
 };
 

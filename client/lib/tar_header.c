@@ -17,7 +17,7 @@ struct block {
 	char checksum[8];
 	char type;
 	char link[100];
-	char magic[8];  // "ustar", two blanks and a NUL: GNU's
+	char magic[8]; // "ustar", two blanks and a NUL: GNU's
 	char rest[247];
 };
 

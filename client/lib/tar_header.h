@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #define TAR_BLOCK 512U
-// Room for a header: two for the long name and link, each with up to PATH_MAX bytes and padding, and
-// the header itself.
+// Room for a header: two for the long name and link, each with up to PATH_MAX bytes and padding,
+// and the header itself.
 #define TAR_HEADER_MAX (2 * (TAR_BLOCK + 4096 + TAR_BLOCK) + TAR_BLOCK)
 
 // Writes to `room` the header of `path`, a file, directory or link (then `link` is where to) as

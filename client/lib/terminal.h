@@ -14,7 +14,8 @@ void terminal_size(int fd, uint32_t *rows, uint32_t *columns);
 void terminal_resize(int fd, int master);
 
 // Makes terminal `fd` raw, so that every key goes to the session. Remembers how it was; on a normal
-// exit of the process it is restored if terminal_restore() has not been called. Can be called again.
+// exit of the process it is restored if terminal_restore() has not been called. Can be called
+// again.
 void terminal_raw(int fd);
 
 // Restores the terminal; does nothing if it is not raw.

@@ -32,8 +32,12 @@ bool tar_start(struct tar *tar, struct transfer *transfer, char *argv[], bool in
 	const struct job job = { .argv = argv };
 	int data[2], messages[2];
 
-	*tar = (struct tar){ .transfer = transfer, .connection = -1, .data = -1, .messages = -1,
-			     .input = input, .raw = transfer->max + RAW_SLACK };
+	*tar = (struct tar){ .transfer = transfer,
+			     .connection = -1,
+			     .data = -1,
+			     .messages = -1,
+			     .input = input,
+			     .raw = transfer->max + RAW_SLACK };
 	autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || pipe2(data, O_CLOEXEC) < 0)
 		return fail(failure, "making a pipe: %s", strerror(errno));
@@ -90,8 +94,8 @@ bool tar_finish(struct tar *tar, const char *doing, struct failure *failure)
 	const ssize_t length = read(tar->messages, said, sizeof(said) - 1);
 	said[length > 0 ? length : 0] = '\0';
 	said[strcspn(said, "\n")] = '\0';
-	return fail(failure, "%s: tar in the session ended with status %d%s%s", doing, end.exit_code,
-		    *said ? ": " : "", said);
+	return fail(failure, "%s: tar in the session ended with status %d%s%s", doing,
+		    end.exit_code, *said ? ": " : "", said);
 }
 
 void tar_close(struct tar *tar)

@@ -11,11 +11,11 @@
 #include "failure.h"
 
 struct transfer {
-	uint32_t number;       // of the session
-	uint64_t budget;       // bytes that may still be moved; each entry costs TRANSFER_ENTRY more
-	uint64_t max;          // what the budget was, for messages
-	uint64_t deadline;     // clock_boot_usec() at which it must be done
-	unsigned int skipped;  // entries that were left out, with a notice
+	uint32_t number;      // of the session
+	uint64_t budget;      // bytes that may still be moved; each entry costs TRANSFER_ENTRY more
+	uint64_t max;	      // what the budget was, for messages
+	uint64_t deadline;    // clock_boot_usec() at which it must be done
+	unsigned int skipped; // entries that were left out, with a notice
 };
 
 #define TRANSFER_ENTRY 4096U
@@ -36,12 +36,12 @@ bool transfer_get(struct transfer *transfer, char *const sources[], size_t count
 struct tar {
 	struct transfer *transfer;
 	int connection;
-	int data;      // our end of its standard input or output, O_NONBLOCK
-	int messages;  // our end of its standard error
-	bool input;    // whether `data` is its standard input
-	bool ended;    // it ended while we wrote
-	bool late;     // the deadline passed
-	uint64_t raw;  // bytes that may still come, of any kind
+	int data;     // our end of its standard input or output, O_NONBLOCK
+	int messages; // our end of its standard error
+	bool input;   // whether `data` is its standard input
+	bool ended;   // it ended while we wrote
+	bool late;    // the deadline passed
+	uint64_t raw; // bytes that may still come, of any kind
 };
 
 // Starts `argv` in the session.
@@ -71,10 +71,10 @@ bool path_split(const char *path, char **directory, char **name);
 // Where entries are unpacked to.
 struct unpack {
 	struct transfer *transfer;
-	int directory;      // the caller's, held open
+	int directory;	    // the caller's, held open
 	const char *source; // the first component that every entry must have
 	const char *name;   // what it is called in `directory`
-	mode_t mask;        // the caller's umask
+	mode_t mask;	    // the caller's umask
 };
 
 // Unpacks all of `archive`. Needs no session: for the tests too.

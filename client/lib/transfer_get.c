@@ -22,9 +22,9 @@
 
 // One entry on its way to the disk.
 struct place {
-	int directory;     // where it goes
-	const char *name;  // what it is called there
-	int depth;         // directories between the fetched tree's top and it
+	int directory;	  // where it goes
+	const char *name; // what it is called there
+	int depth;	  // directories between the fetched tree's top and it
 };
 
 // Splits `path` in place; "." and empty components go. Returns how many there are, or -1 when one
@@ -59,8 +59,8 @@ static int directory_enter(const struct unpack *unpack, int parent, const char *
 	return openat(parent, name, flags);
 }
 
-// A link that stays inside the fetched tree: relative, climbing only at its beginning and no further
-// than the tree's top. In the middle, ".." could climb from where another link leads to.
+// A link that stays inside the fetched tree: relative, climbing only at its beginning and no
+// further than the tree's top. In the middle, ".." could climb from where another link leads to.
 static bool link_stays(const char *target, int depth)
 {
 	bool climbing = true;
@@ -101,9 +101,11 @@ static bool data_copy(struct archive *archive, int fd, uint64_t size, const char
 	la_int64_t offset;
 	int result;
 
-	while ((result = archive_read_data_block(archive, &block, &length, &offset)) == ARCHIVE_OK) {
+	while ((result = archive_read_data_block(archive, &block, &length, &offset)) ==
+	       ARCHIVE_OK) {
 		if (offset < 0 || (uint64_t)offset > size || length > size - (uint64_t)offset)
-			return fail(failure, "unpacking %s: it has more data than it announces", path);
+			return fail(failure, "unpacking %s: it has more data than it announces",
+				    path);
 		while (length > 0) {
 			const ssize_t n = pwrite(fd, block, length, offset);
 
@@ -214,11 +216,13 @@ static bool entry_place(const struct unpack *unpack, struct archive *archive,
 
 		if (next < 0)
 			return fail(failure, "unpacking %s: entering the directory %s: %s", path,
-				    place.name, errno == ELOOP || errno == ENOTDIR ?
-				    "it is a link or a file, which are not followed" :
-				    strerror(errno));
+				    place.name,
+				    errno == ELOOP || errno == ENOTDIR
+					    ? "it is a link or a file, which are not followed"
+					    : strerror(errno));
 		cleanup_close(&held);
-		place = (struct place){ .directory = held = next, .name = components[i],
+		place = (struct place){ .directory = held = next,
+					.name = components[i],
 					.depth = i - 1 };
 	}
 	return entry_write(unpack, archive, entry, &place, path, failure);
@@ -232,9 +236,10 @@ static bool entry_unpack(const struct unpack *unpack, struct archive *archive,
 	const int64_t size = archive_entry_size(entry);
 
 	if (!transfer_charge(unpack->transfer, size > 0 ? (uint64_t)size : 0))
-		return fail(failure, "unpacking: it is more than the %" PRIu64 " bytes that --max "
-			    "allows (%u are counted for each entry)", unpack->transfer->max,
-			    TRANSFER_ENTRY);
+		return fail(failure,
+			    "unpacking: it is more than the %" PRIu64 " bytes that --max "
+			    "allows (%u are counted for each entry)",
+			    unpack->transfer->max, TRANSFER_ENTRY);
 	if (!path || size < 0) {
 		transfer_skip(unpack->transfer, path ? path : "?", "its header makes no sense");
 		return true;
@@ -264,8 +269,9 @@ bool unpack_archive(struct unpack *unpack, struct archive *archive, struct failu
 	       result == ARCHIVE_WARN)
 		if (!entry_unpack(unpack, archive, entry, failure))
 			return false;
-	return result == ARCHIVE_EOF ? true :
-	       fail(failure, "reading the archive: %s", archive_error_string(archive));
+	return result == ARCHIVE_EOF
+		       ? true
+		       : fail(failure, "reading the archive: %s", archive_error_string(archive));
 }
 
 struct stream {
@@ -291,8 +297,9 @@ static la_ssize_t stream_read(struct archive *archive, void *data, const void **
 		*buffer = stream->buffer;
 		return n;
 	}
-	archive_set_error(archive, EIO, tar->late ? "not done in time; --timeout gives it more" :
-			  "it is longer than --max allows");
+	archive_set_error(archive, EIO,
+			  tar->late ? "not done in time; --timeout gives it more"
+				    : "it is longer than --max allows");
 	return ARCHIVE_FATAL;
 }
 
@@ -321,8 +328,8 @@ static bool archive_get(struct unpack *unpack, struct tar *tar, struct failure *
 		good = archive_read_open(archive, stream, NULL, stream_read, NULL) == ARCHIVE_OK;
 	}
 	if (!good)
-		fail(failure, "reading the archive: %s", archive ? archive_error_string(archive) :
-		     "out of memory");
+		fail(failure, "reading the archive: %s",
+		     archive ? archive_error_string(archive) : "out of memory");
 	good = good && unpack_archive(unpack, archive, failure);
 	if (good)
 		stream_drain(stream);
@@ -347,11 +354,17 @@ static bool get_source(struct unpack *unpack, const char *source, const char *re
 	if (!printable_name(unpack->name))
 		return fail(failure, "getting '%s': control characters in its name", source);
 
-	char *argv[] = { (char[]){ "tar" }, (char[]){ "--create" }, (char[]){ "--file=-" },
-			 (char[]){ "--format=gnu" }, (char[]){ "--hard-dereference" }, where, what,
+	char *argv[] = { (char[]){ "tar" },
+			 (char[]){ "--create" },
+			 (char[]){ "--file=-" },
+			 (char[]){ "--format=gnu" },
+			 (char[]){ "--hard-dereference" },
+			 where,
+			 what,
 			 NULL };
 	bool good = tar_start(&tar, unpack->transfer, argv, false, failure) &&
-		    archive_get(unpack, &tar, failure) && tar_finish(&tar, "getting files", failure);
+		    archive_get(unpack, &tar, failure) &&
+		    tar_finish(&tar, "getting files", failure);
 	tar_close(&tar);
 	return good;
 }

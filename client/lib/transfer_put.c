@@ -1,6 +1,6 @@
-// Packing the caller's files for a session (transfer.h). Runs as the caller and reads what the caller
-// can read: links inside a directory are packed as links, never followed, since somebody else may
-// have put them there.
+// Packing the caller's files for a session (transfer.h). Runs as the caller and reads what the
+// caller can read: links inside a directory are packed as links, never followed, since somebody
+// else may have put them there.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +38,9 @@ static bool stream_write(const struct pack *pack, const char *path, const void *
 			break;
 		}
 	}
-	return size == 0 ? true : fail(pack->failure, "packing %s: tar in the session takes no more",
-				       path);
+	return size == 0
+		       ? true
+		       : fail(pack->failure, "packing %s: tar in the session takes no more", path);
 }
 
 static bool zeros_write(const struct pack *pack, const char *path, uint64_t size)
@@ -58,8 +59,8 @@ static bool pack_header(const struct pack *pack, const char *path, const struct 
 	uint8_t header[TAR_HEADER_MAX];
 	const size_t size = tar_header(header, path, status, link);
 
-	return size > 0 ? stream_write(pack, path, header, size) :
-	       fail(pack->failure, "packing %.100s...: its name is too long", path);
+	return size > 0 ? stream_write(pack, path, header, size)
+			: fail(pack->failure, "packing %.100s...: its name is too long", path);
 }
 
 static bool pack_file(const struct pack *pack, int fd, const char *path, const struct stat *status)
@@ -118,16 +119,16 @@ static bool pack_directory(const struct pack *pack, int fd, const char *path, in
 
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		good = asprintf(&inner, "%s/%s", path, entry->d_name) >= 0 ?
-			       pack_entry(pack, dirfd(stream), entry->d_name, inner, depth + 1) :
-			       fail(pack->failure, "packing %s: out of memory", path);
+		good = asprintf(&inner, "%s/%s", path, entry->d_name) >= 0
+			       ? pack_entry(pack, dirfd(stream), entry->d_name, inner, depth + 1)
+			       : fail(pack->failure, "packing %s: out of memory", path);
 	}
 	closedir(stream);
 	return good;
 }
 
-// Packs `name` of `directory` as `path`, with all below it. Depth 0 is what the caller named: there,
-// and only there, a link is followed.
+// Packs `name` of `directory` as `path`, with all below it. Depth 0 is what the caller named:
+// there, and only there, a link is followed.
 static bool pack_entry(const struct pack *pack, int directory, const char *name, const char *path,
 		       int depth)
 {
@@ -143,16 +144,19 @@ static bool pack_entry(const struct pack *pack, int directory, const char *name,
 		transfer_skip(pack->transfer, path, "neither file nor directory nor link");
 		return true;
 	}
-	if (!transfer_charge(pack->transfer, S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0))
-		return fail(pack->failure, "packing %s: it is more than the %llu bytes that --max "
-			    "allows (%u are counted for each entry)", path,
-			    (unsigned long long)pack->transfer->max, TRANSFER_ENTRY);
+	if (!transfer_charge(pack->transfer,
+			     S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0))
+		return fail(pack->failure,
+			    "packing %s: it is more than the %llu bytes that --max "
+			    "allows (%u are counted for each entry)",
+			    path, (unsigned long long)pack->transfer->max, TRANSFER_ENTRY);
 	if (S_ISLNK(status.st_mode))
 		return pack_link(pack, directory, name, path, &status);
 
 	// O_NONBLOCK: what was a file a moment ago may be a FIFO now.
-	autoclose int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
-				  (follow ? O_NOFOLLOW : 0));
+	autoclose int fd =
+		openat(directory, name,
+		       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? O_NOFOLLOW : 0));
 	struct stat opened;
 
 	if (fd < 0 || fstat(fd, &opened) < 0)
@@ -169,15 +173,17 @@ static bool pack_entry(const struct pack *pack, int directory, const char *name,
 	return pack_directory(pack, inner, path, depth);
 }
 
-static bool pack_sources(const struct pack *pack, char *const sources[], size_t count, const char *rename)
+static bool pack_sources(const struct pack *pack, char *const sources[], size_t count,
+			 const char *rename)
 {
 	for (size_t i = 0; i < count; i++) {
 		autofree char *directory = NULL, *name = NULL;
 
 		if (!path_split(sources[i], &directory, &name) && !rename)
-			return fail(pack->failure, "'%s' has no name of its own that it could get in "
-				    "the session; name the target, as in '%s NAME'", sources[i],
-				    sources[i]);
+			return fail(pack->failure,
+				    "'%s' has no name of its own that it could get in "
+				    "the session; name the target, as in '%s NAME'",
+				    sources[i], sources[i]);
 		if (!pack_entry(pack, AT_FDCWD, sources[i], rename ? rename : name, 0))
 			return false;
 	}
@@ -209,8 +215,12 @@ static bool put_into(struct transfer *transfer, char *const sources[], size_t co
 
 	if (asprintf(&where, "--directory=%s", directory) < 0)
 		return fail(failure, "putting files: out of memory");
-	char *argv[] = { (char[]){ "tar" }, (char[]){ "--extract" }, (char[]){ "--file=-" },
-			 (char[]){ "--no-same-owner" }, where, NULL };
+	char *argv[] = { (char[]){ "tar" },
+			 (char[]){ "--extract" },
+			 (char[]){ "--file=-" },
+			 (char[]){ "--no-same-owner" },
+			 where,
+			 NULL };
 
 	if (!tar_start(&tar, transfer, argv, true, failure)) {
 		tar_close(&tar);
@@ -236,7 +246,9 @@ bool transfer_put(struct transfer *transfer, char *const sources[], size_t count
 		return false;
 	if (is_directory)
 		return put_into(transfer, sources, count, target, NULL, failure);
-	if (count > 1 || !path_split(target, &directory, &name) || target[strlen(target) - 1] == '/')
-		return fail(failure, "putting files: '%s' is not a directory in the session", target);
+	if (count > 1 || !path_split(target, &directory, &name) ||
+	    target[strlen(target) - 1] == '/')
+		return fail(failure, "putting files: '%s' is not a directory in the session",
+			    target);
 	return put_into(transfer, sources, count, directory, name, failure);
 }

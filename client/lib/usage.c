@@ -150,7 +150,8 @@ enum liveness usage_liveness(const struct usage_place *place, uint32_t number)
 	}
 	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
 		// A process outside of this pid namespace shows as "0": not empty either.
-		const ssize_t length = cgroup_read(place, number, controllers[i], "cgroup.procs", text);
+		const ssize_t length =
+			cgroup_read(place, number, controllers[i], "cgroup.procs", text);
 
 		if (length >= 0)
 			return length > 0 ? SESSION_LIVES : SESSION_ENDED;

@@ -13,13 +13,13 @@
 #define USAGE_UNKNOWN UINT64_MAX
 
 enum usage_index {
-	USAGE_CPU,          // microseconds
-	USAGE_WALL,         // microseconds
-	USAGE_MEMORY_PEAK,  // bytes
+	USAGE_CPU,	   // microseconds
+	USAGE_WALL,	   // microseconds
+	USAGE_MEMORY_PEAK, // bytes
 	USAGE_PIDS_PEAK,
-	USAGE_MEMORY,       // bytes, now
-	USAGE_PIDS,         // now
-	USAGE_OOM_KILLS,    // processes that the kernel killed at the memory limit
+	USAGE_MEMORY,	 // bytes, now
+	USAGE_PIDS,	 // now
+	USAGE_OOM_KILLS, // processes that the kernel killed at the memory limit
 	USAGE_COUNT,
 };
 
@@ -32,14 +32,14 @@ struct usage {
 
 enum liveness {
 	SESSION_LIVES,
-	SESSION_ENDED,    // no process is left; its remains wait for COLLECT
-	SESSION_UNCLEAR,  // no cgroup of it can be read
+	SESSION_ENDED,	 // no process is left; its remains wait for COLLECT
+	SESSION_UNCLEAR, // no cgroup of it can be read
 };
 
 // Where the cgroups of sessions are.
 struct usage_place {
-	char root[PATH_MAX];  // "/sys/fs/cgroup"
-	char base[PATH_MAX];  // the policy's `cgroup`, "lodger" unless it says something else
+	char root[PATH_MAX]; // "/sys/fs/cgroup"
+	char base[PATH_MAX]; // the policy's `cgroup`, "lodger" unless it says something else
 };
 
 // Finds the line `cgroup NAME` in the policy file `policy`, the last of them, as the helper does.

@@ -24,8 +24,8 @@ static const struct {
 	const char *name;
 	unsigned long flag;
 } namespaces[] = {
-	{ "user", CLONE_NEWUSER }, { "mount", CLONE_NEWNS }, { "pid", CLONE_NEWPID },
-	{ "net", CLONE_NEWNET },   { "ipc", CLONE_NEWIPC },  { "uts", CLONE_NEWUTS },
+	{ "user", CLONE_NEWUSER },     { "mount", CLONE_NEWNS },  { "pid", CLONE_NEWPID },
+	{ "net", CLONE_NEWNET },       { "ipc", CLONE_NEWIPC },	  { "uts", CLONE_NEWUTS },
 	{ "cgroup", CLONE_NEWCGROUP }, { "time", CLONE_NEWTIME },
 };
 
@@ -121,7 +121,8 @@ static long try_setns(unsigned long flag)
 	return setns((int)syscall(SYS_pidfd_open, getpid(), 0), (int)flag);
 }
 
-static void report(const char *call, const char *name, long (*try)(unsigned long), unsigned long flag)
+static void report(const char *call, const char *name, long (*try)(unsigned long),
+		   unsigned long flag)
 {
 	int status = -1;
 	pid_t child;

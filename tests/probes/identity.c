@@ -1,5 +1,5 @@
-// Prints who it is, then tries to become root by every call for that, and prints "root" for each that
-// worked. Planted set-user-ID root or with file capabilities, it does so on the host.
+// Prints who it is, then tries to become root by every call for that, and prints "root" for each
+// that worked. Planted set-user-ID root or with file capabilities, it does so on the host.
 #include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@ int main(void)
 
 	getresuid(&user[0], &user[1], &user[2]);
 	getresgid(&group[0], &group[1], &group[2]);
-	printf("uid %u %u %u gid %u %u %u\n", user[0], user[1], user[2], group[0], group[1], group[2]);
+	printf("uid %u %u %u gid %u %u %u\n", user[0], user[1], user[2], group[0], group[1],
+	       group[2]);
 	// The calls themselves: the C library's would refuse some before the kernel is asked.
 	if (syscall(SYS_setresuid, 0, 0, 0) == 0)
 		printf("root by setresuid\n");

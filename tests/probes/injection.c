@@ -1,8 +1,8 @@
 // Tries to put characters into the input of the terminal that is its standard input, as if they had
-// been typed there, and to change what it is: TIOCSTI, TIOCSTI with bits above the 32 that the kernel
-// looks at (CVE-2019-10063), TIOCLINUX's paste (CVE-2023-28100), TIOCSETD. Prints "NAME ERRNO" for
-// each, 0 where it worked. Control: as root, on a host's terminal where dev.tty.legacy_tiocsti is 1,
-// TIOCSTI works.
+// been typed there, and to change what it is: TIOCSTI, TIOCSTI with bits above the 32 that the
+// kernel looks at (CVE-2019-10063), TIOCLINUX's paste (CVE-2023-28100), TIOCSETD. Prints "NAME
+// ERRNO" for each, 0 where it worked. Control: as root, on a host's terminal where
+// dev.tty.legacy_tiocsti is 1, TIOCSTI works.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

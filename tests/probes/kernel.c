@@ -17,7 +17,8 @@
 
 #define NOWHERE ((void *)8)
 
-struct try {
+struct
+try {
 	const char *name;
 	long number, arguments[6];
 };
@@ -30,7 +31,9 @@ static const struct try tries[] = {
 	{ "perf_event_open", SYS_perf_event_open, { (long)NOWHERE, 0, -1, -1, 0 } },
 	{ "userfaultfd", SYS_userfaultfd, { -1 } },
 	{ "io_uring_setup", SYS_io_uring_setup, { 1, (long)NOWHERE } },
-	{ "add_key", SYS_add_key, { (long)"user", (long)"lodger-probe", (long)"x", 1, KEY_SPEC_PROCESS_KEYRING } },
+	{ "add_key",
+	  SYS_add_key,
+	  { (long)"user", (long)"lodger-probe", (long)"x", 1, KEY_SPEC_PROCESS_KEYRING } },
 	{ "keyctl", SYS_keyctl, { KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 0 } },
 	{ "request_key", SYS_request_key, { (long)"user", (long)NOWHERE, 0, 0 } },
 	{ "kexec_load", SYS_kexec_load, { 0, 99, 0, 0 } },
@@ -83,7 +86,8 @@ static void report(const char *name, long (*function)(void), const struct try *t
 	pid_t child = fork();
 	if (child == 0) {
 		const long *a = try ? try->arguments : NULL;
-		long result = try ? syscall(try->number, a[0], a[1], a[2], a[3], a[4], a[5]) : function();
+		long result =
+			try ? syscall(try->number, a[0], a[1], a[2], a[3], a[4], a[5]) : function();
 
 		printf("%s %s\n", name, result < 0 ? strerrorname_np(errno) : "0");
 		fflush(stdout);

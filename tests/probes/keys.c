@@ -13,8 +13,10 @@ int main(int argc, char *argv[])
 
 	if (argc > 3 && strcmp(argv[1], "hold") == 0) {
 		if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
-		    syscall(SYS_add_key, "user", argv[2], "secret", 6UL, KEY_SPEC_SESSION_KEYRING) < 0 ||
-		    syscall(SYS_add_key, "user", argv[2], "secret", 6UL, KEY_SPEC_USER_KEYRING) < 0) {
+		    syscall(SYS_add_key, "user", argv[2], "secret", 6UL, KEY_SPEC_SESSION_KEYRING) <
+			    0 ||
+		    syscall(SYS_add_key, "user", argv[2], "secret", 6UL, KEY_SPEC_USER_KEYRING) <
+			    0) {
 			perror("keys");
 			return 1;
 		}

@@ -92,7 +92,7 @@ static const struct {
 	int (*take)(void);
 } ways[] = {
 	{ "anonymous", take_anonymous }, { "memfd", take_memfd }, { "tmp", take_tmp },
-	{ "devshm", take_devshm },       { "sysv", take_sysv },   { "pipes", take_pipes },
+	{ "devshm", take_devshm },	 { "sysv", take_sysv },	  { "pipes", take_pipes },
 };
 
 int main(int argc, char *argv[])

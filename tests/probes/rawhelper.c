@@ -1,9 +1,11 @@
-// Starts lodger-helper as a hostile caller would, with what the options say, and prints how it ended
+// Starts lodger-helper as a hostile caller would, with what the options say, and prints how it
+// ended
 // ("exit N", "signal N", "hangs") and what it answered ("code NAME field F session N" and the
 // message on a line of its own; the limits in force after a create). Runs as the caller.
 //
 // The request, one of: --create[=KEY=N,KEY=N…] --destroy=N --collect --hex=PAYLOAD; and about it:
-//   --version=N       the version field (1)          --suffix=HEX   bytes behind the message, inside
+//   --version=N       the version field (1)          --suffix=HEX   bytes behind the message,
+//   inside
 //   --length=N        the length that is announced   --after=HEX    bytes behind the frame
 //   --cut=N           only the first N bytes of the frame are written
 //   --twice           the frame is sent twice        --silent       and then the pipe stays open
@@ -35,20 +37,34 @@
 #include "rawhelper.h"
 
 static const struct option options[] = {
-	{ "create", optional_argument, NULL, 'c' },   { "destroy", required_argument, NULL, 'd' },
-	{ "collect", no_argument, NULL, 'o' },        { "hex", required_argument, NULL, 'x' },
-	{ "version", required_argument, NULL, 'v' },  { "suffix", required_argument, NULL, 's' },
-	{ "length", required_argument, NULL, 'l' },   { "after", required_argument, NULL, 'a' },
-	{ "cut", required_argument, NULL, 'k' },      { "twice", no_argument, NULL, '2' },
-	{ "silent", no_argument, NULL, 'q' },         { "drip", no_argument, NULL, 'r' },
-	{ "deaf", no_argument, NULL, 'D' },           { "full", no_argument, NULL, 'F' },
-	{ "seconds", required_argument, NULL, 'S' },  { "fd", required_argument, NULL, 'f' },
-	{ "program", required_argument, NULL, 'p' },  { "arg", required_argument, NULL, 'A' },
-	{ "no-args", no_argument, NULL, 'N' },        { "limit", required_argument, NULL, 'L' },
-	{ "umask", required_argument, NULL, 'u' },    { "ignore", no_argument, NULL, 'I' },
-	{ "block", no_argument, NULL, 'B' },          { "timer", required_argument, NULL, 'T' },
-	{ "no-new-privs", no_argument, NULL, 'P' },   { "leader", no_argument, NULL, 'G' },
-	{ "traced", no_argument, NULL, 't' },         { "many-descriptors", no_argument, NULL, 'm' },
+	{ "create", optional_argument, NULL, 'c' },
+	{ "destroy", required_argument, NULL, 'd' },
+	{ "collect", no_argument, NULL, 'o' },
+	{ "hex", required_argument, NULL, 'x' },
+	{ "version", required_argument, NULL, 'v' },
+	{ "suffix", required_argument, NULL, 's' },
+	{ "length", required_argument, NULL, 'l' },
+	{ "after", required_argument, NULL, 'a' },
+	{ "cut", required_argument, NULL, 'k' },
+	{ "twice", no_argument, NULL, '2' },
+	{ "silent", no_argument, NULL, 'q' },
+	{ "drip", no_argument, NULL, 'r' },
+	{ "deaf", no_argument, NULL, 'D' },
+	{ "full", no_argument, NULL, 'F' },
+	{ "seconds", required_argument, NULL, 'S' },
+	{ "fd", required_argument, NULL, 'f' },
+	{ "program", required_argument, NULL, 'p' },
+	{ "arg", required_argument, NULL, 'A' },
+	{ "no-args", no_argument, NULL, 'N' },
+	{ "limit", required_argument, NULL, 'L' },
+	{ "umask", required_argument, NULL, 'u' },
+	{ "ignore", no_argument, NULL, 'I' },
+	{ "block", no_argument, NULL, 'B' },
+	{ "timer", required_argument, NULL, 'T' },
+	{ "no-new-privs", no_argument, NULL, 'P' },
+	{ "leader", no_argument, NULL, 'G' },
+	{ "traced", no_argument, NULL, 't' },
+	{ "many-descriptors", no_argument, NULL, 'm' },
 	{ "directory", required_argument, NULL, 'C' },
 	{ 0 },
 };
@@ -57,10 +73,11 @@ static const struct {
 	const char *name;
 	int resource;
 } limits[] = {
-	{ "AS", RLIMIT_AS },         { "DATA", RLIMIT_DATA },     { "STACK", RLIMIT_STACK },
-	{ "FSIZE", RLIMIT_FSIZE },   { "NOFILE", RLIMIT_NOFILE }, { "NPROC", RLIMIT_NPROC },
-	{ "CPU", RLIMIT_CPU },       { "CORE", RLIMIT_CORE },     { "MEMLOCK", RLIMIT_MEMLOCK },
-	{ "SIGPENDING", RLIMIT_SIGPENDING },
+	{ "AS", RLIMIT_AS },	       { "DATA", RLIMIT_DATA },
+	{ "STACK", RLIMIT_STACK },     { "FSIZE", RLIMIT_FSIZE },
+	{ "NOFILE", RLIMIT_NOFILE },   { "NPROC", RLIMIT_NPROC },
+	{ "CPU", RLIMIT_CPU },	       { "CORE", RLIMIT_CORE },
+	{ "MEMLOCK", RLIMIT_MEMLOCK }, { "SIGPENDING", RLIMIT_SIGPENDING },
 };
 
 static uint8_t frame[70000];
@@ -170,21 +187,41 @@ static void options_read(int argc, char *argv[])
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
-		case '2': twice = true; break;
-		case 'q': silent = true; break;
-		case 'r': drip = true; break;
-		case 'D': deaf = true; break;
-		case 'F': full = true; break;
-		case 't': traced = true; break;
-		case 'N': no_args = true; break;
-		case 'S': seconds = atoi(optarg); break;
-		case 'p': program = optarg; break;
+		case '2':
+			twice = true;
+			break;
+		case 'q':
+			silent = true;
+			break;
+		case 'r':
+			drip = true;
+			break;
+		case 'D':
+			deaf = true;
+			break;
+		case 'F':
+			full = true;
+			break;
+		case 't':
+			traced = true;
+			break;
+		case 'N':
+			no_args = true;
+			break;
+		case 'S':
+			seconds = atoi(optarg);
+			break;
+		case 'p':
+			program = optarg;
+			break;
 		case 'A':
 			if (argument_count < 63)
 				arguments[argument_count++] = optarg;
 			break;
-		case '?': exit(99);
-		default: message_option(&message, option, optarg);
+		case '?':
+			exit(99);
+		default:
+			message_option(&message, option, optarg);
 		}
 	}
 	frame_size = message_frame(&message, frame, sizeof(frame));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct message {
-	uint64_t version;      // 0: the field is left out
+	uint64_t version; // 0: the field is left out
 	uint8_t body[65000];
 	size_t size;
 	uint8_t after[4096];
@@ -156,8 +156,8 @@ static uint64_t get_varint(const uint8_t **at, const uint8_t *end)
 static void reply_print(const uint8_t *frame, size_t size)
 {
 	static const char *const codes[] = {
-		"NONE", "OK", "ALREADY_GONE", "CALLER", "REQUEST", "VERSION", "POLICY", "LIMIT",
-		"PERMISSION", "BUSY", "SYSTEM",
+		"NONE",	  "OK",	   "ALREADY_GONE", "CALLER", "REQUEST", "VERSION",
+		"POLICY", "LIMIT", "PERMISSION",   "BUSY",   "SYSTEM",
 	};
 	const uint8_t *at = frame + 4, *end = frame + size;
 	uint64_t numbers[16] = { 0 };
@@ -186,7 +186,8 @@ static void reply_print(const uint8_t *frame, size_t size)
 			size_t used = strlen(limits);
 
 			get_varint(&inner, at);
-			snprintf(limits + used, sizeof(limits) - used, " %lu", get_varint(&inner, at));
+			snprintf(limits + used, sizeof(limits) - used, " %lu",
+				 get_varint(&inner, at));
 		}
 	}
 	printf("code %s field %s session %lu\n%s\n", numbers[2] < 11 ? codes[numbers[2]] : "?",

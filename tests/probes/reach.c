@@ -1,7 +1,7 @@
-// Tries to reach into process argv[1] by every road that there is: signals, tracing, its memory, its
-// files in /proc, its descriptors, its limits and its scheduling. Prints "NAME ERRNO" for each, 0
-// where it worked; each try in a child. Ends with SIGKILL, so as to try the rest first. Control: on
-// another process of the same user, they work.
+// Tries to reach into process argv[1] by every road that there is: signals, tracing, its memory,
+// its files in /proc, its descriptors, its limits and its scheduling. Prints "NAME ERRNO" for each,
+// 0 where it worked; each try in a child. Ends with SIGKILL, so as to try the rest first. Control:
+// on another process of the same user, they work.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -104,11 +104,11 @@ static const struct {
 	const char *name;
 	long (*try)(void);
 } calls[] = {
-	{ "ptrace-attach", try_attach },       { "ptrace-seize", try_seize },
-	{ "process_vm_readv", try_vm_readv },  { "process_vm_writev", try_vm_writev },
-	{ "pidfd_getfd", try_pidfd_getfd },    { "kcmp", try_kcmp },
-	{ "limit-cpu", try_limit_cpu },        { "limit-files", try_limit_files },
-	{ "affinity", try_affinity },          { "priority", try_priority },
+	{ "ptrace-attach", try_attach },      { "ptrace-seize", try_seize },
+	{ "process_vm_readv", try_vm_readv }, { "process_vm_writev", try_vm_writev },
+	{ "pidfd_getfd", try_pidfd_getfd },   { "kcmp", try_kcmp },
+	{ "limit-cpu", try_limit_cpu },	      { "limit-files", try_limit_files },
+	{ "affinity", try_affinity },	      { "priority", try_priority },
 	{ "scheduler", try_scheduler },
 };
 
@@ -116,12 +116,17 @@ static const struct {
 	const char *name;
 	int mode;
 } files[] = {
-	{ "mem", O_RDONLY },      { "mem", O_RDWR },   { "environ", O_RDONLY }, { "maps", O_RDONLY },
-	{ "cmdline", O_RDONLY },  { "fd", O_RDONLY },  { "fd/0", O_RDONLY },    { "fd/3", O_RDONLY },
-	{ "exe", O_RDONLY },      { "exe", O_WRONLY }, { "root/etc", O_RDONLY }, { "cwd/etc", O_RDONLY },
-	{ "ns/mnt", O_RDONLY },   { "ns/pid", O_RDONLY }, { "syscall", O_RDONLY }, { "auxv", O_RDONLY },
-	{ "oom_score_adj", O_WRONLY }, { "attr/current", O_WRONLY }, { "clear_refs", O_WRONLY },
-	{ "map_files", O_RDONLY }, { "task", O_RDONLY }, { "stack", O_RDONLY },
+	{ "mem", O_RDONLY },	       { "mem", O_RDWR },
+	{ "environ", O_RDONLY },       { "maps", O_RDONLY },
+	{ "cmdline", O_RDONLY },       { "fd", O_RDONLY },
+	{ "fd/0", O_RDONLY },	       { "fd/3", O_RDONLY },
+	{ "exe", O_RDONLY },	       { "exe", O_WRONLY },
+	{ "root/etc", O_RDONLY },      { "cwd/etc", O_RDONLY },
+	{ "ns/mnt", O_RDONLY },	       { "ns/pid", O_RDONLY },
+	{ "syscall", O_RDONLY },       { "auxv", O_RDONLY },
+	{ "oom_score_adj", O_WRONLY }, { "attr/current", O_WRONLY },
+	{ "clear_refs", O_WRONLY },    { "map_files", O_RDONLY },
+	{ "task", O_RDONLY },	       { "stack", O_RDONLY },
 };
 
 static long errno_of_signal(int signal)
@@ -137,7 +142,8 @@ static void print(const char *name, const char *detail, long result)
 
 int main(int argc, char *argv[])
 {
-	static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGSTOP, SIGCHLD, SIGUSR1, SIGCONT, SIGKILL };
+	static const int signals[] = { SIGHUP,	SIGINT,	 SIGTERM, SIGSTOP,
+				       SIGCHLD, SIGUSR1, SIGCONT, SIGKILL };
 	char path[64];
 
 	victim = argc == 2 ? atoi(argv[1]) : 0;

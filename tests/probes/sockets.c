@@ -47,7 +47,8 @@ int main(int argc, char *argv[])
 	socklen_t size;
 
 	if (argc != 4 || strlen(argv[3]) > 100) {
-		fprintf(stderr, "usage: sockets connect|listen path|abstract|tcp|tcp6 ADDRESS|PORT\n");
+		fprintf(stderr,
+			"usage: sockets connect|listen path|abstract|tcp|tcp6 ADDRESS|PORT\n");
 		return 2;
 	}
 	if (argv[2][0] == 't')

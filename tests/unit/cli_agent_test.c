@@ -1,18 +1,18 @@
 // What an agent may answer, and what the client makes of it (client/lib/agent_call.h): the agent's
 // side is played over a socket pair.
+#include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "agent.pb-c.h"
 #include "agent_call.h"
@@ -58,7 +58,8 @@ static void reply_send(Lodger__Agent__Reply *reply, const int *descriptors, size
 		char room[CMSG_SPACE(8 * sizeof(int))];
 		struct cmsghdr header;
 	} control = { .header = { .cmsg_len = CMSG_LEN(count * sizeof(int)),
-				  .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
 	struct iovec part = { .iov_base = packed };
 	struct msghdr header = { .msg_iov = &part, .msg_iovlen = 1 };
 
@@ -165,7 +166,8 @@ static void nonsense(void **state)
 
 	(void)state;
 	for (int round = 0; round < 500; round++) {
-		const size_t size = 1 + (size_t)rand_r(&seed) % (round % 50 ? 40 : sizeof(bytes) - 1);
+		const size_t size =
+			1 + (size_t)rand_r(&seed) % (round % 50 ? 40 : sizeof(bytes) - 1);
 
 		for (size_t i = 0; i < size; i++)
 			bytes[i] = (uint8_t)rand_r(&seed);

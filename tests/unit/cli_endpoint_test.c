@@ -1,9 +1,9 @@
 // What of the caller's may go into a session as it is (client/lib/endpoint.h).
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "endpoint.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "names.h"
 
@@ -25,13 +25,26 @@ static void sessions(void **state)
 		const char *word;
 		uint32_t number;
 	} rows[] = {
-		{ "lodger-1", 1 },       { "lodger-65535", 65535 }, { "lodger-0", 0 },
-		{ "lodger-65536", 0 },   { "lodger-01", 0 },        { "lodger-", 0 },
-		{ "lodger", 0 },         { "1", 0 },                { "Lodger-1", 0 },
-		{ "lodger-1 ", 0 },      { " lodger-1", 0 },        { "lodger-+1", 0 },
-		{ "lodger--1", 0 },      { "lodger-1/..", 0 },      { "../lodger-1", 0 },
-		{ "lodger-1\n", 0 },     { "lodger-0x1", 0 },       { "", 0 },
-		{ "lodger-4294967297", 0 }, { "lodger-18446744073709551617", 0 },
+		{ "lodger-1", 1 },
+		{ "lodger-65535", 65535 },
+		{ "lodger-0", 0 },
+		{ "lodger-65536", 0 },
+		{ "lodger-01", 0 },
+		{ "lodger-", 0 },
+		{ "lodger", 0 },
+		{ "1", 0 },
+		{ "Lodger-1", 0 },
+		{ "lodger-1 ", 0 },
+		{ " lodger-1", 0 },
+		{ "lodger-+1", 0 },
+		{ "lodger--1", 0 },
+		{ "lodger-1/..", 0 },
+		{ "../lodger-1", 0 },
+		{ "lodger-1\n", 0 },
+		{ "lodger-0x1", 0 },
+		{ "", 0 },
+		{ "lodger-4294967297", 0 },
+		{ "lodger-18446744073709551617", 0 },
 	};
 
 	(void)state;
@@ -45,12 +58,34 @@ static void sessions(void **state)
 
 static void packages(void **state)
 {
-	static const char *const taken[] = { "jq", "python39Packages.sympy", "_x", "a'b-c", "gcc12",
-					     "haskellPackages.a-b_c'.x" };
+	static const char *const taken[] = { "jq",    "python39Packages.sympy",	 "_x", "a'b-c",
+					     "gcc12", "haskellPackages.a-b_c'.x" };
 	static const char *const refused[] = {
-		"", ".", "jq.", ".jq", "a..b", "1a", "a.1b", "-p", "--run", "a b", "jq;", "(jq)", "a\n",
-		"import <nixpkgs> {}", "builtins.readFile /etc/passwd", "a/b", "${x}", "a,b", "\"a\"",
-		"jq\t", "'a", "-a", "a.-b", "\xc3\xbc", "a\x80",
+		"",
+		".",
+		"jq.",
+		".jq",
+		"a..b",
+		"1a",
+		"a.1b",
+		"-p",
+		"--run",
+		"a b",
+		"jq;",
+		"(jq)",
+		"a\n",
+		"import <nixpkgs> {}",
+		"builtins.readFile /etc/passwd",
+		"a/b",
+		"${x}",
+		"a,b",
+		"\"a\"",
+		"jq\t",
+		"'a",
+		"-a",
+		"a.-b",
+		"\xc3\xbc",
+		"a\x80",
 	};
 	struct failure failure;
 	char long_word[400];
@@ -73,7 +108,8 @@ static void packages(void **state)
 static void variables(void **state)
 {
 	static const char *const taken[] = { "A=", "A=b", "_a1=b=c", "A= x\n", "a='\"$(x)" };
-	static const char *const refused[] = { "", "A", "=b", "1A=b", "A-B=c", "A B=c", " A=b", "A.B=c" };
+	static const char *const refused[] = { "",	"A",	 "=b",	 "1A=b",
+					       "A-B=c", "A B=c", " A=b", "A.B=c" };
 	struct failure failure;
 
 	(void)state;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "command.h"
 
@@ -86,7 +86,8 @@ static void takes_packages_and_variables(void **state)
 	struct failure failure;
 
 	(void)state;
-	assert_true(parse(&options, "run -p jq --package lua -pgcc --env A= --env B=c x", &failure));
+	assert_true(
+		parse(&options, "run -p jq --package lua -pgcc --env A= --env B=c x", &failure));
 	assert_int_equal(options.package_count, 3);
 	assert_string_equal(options.packages[2], "gcc");
 	assert_int_equal(options.environment_count, 2);
@@ -98,20 +99,13 @@ static void refuses_by_name(void **state)
 	static const struct {
 		const char *line, *said;
 	} rows[] = {
-		{ "run --frob x", "--frob" },
-		{ "run -z x", "-z" },
-		{ "run --memory", "--memory" },
-		{ "run -p", "-p" },
-		{ "run --usage=1 x", "--usage" },
-		{ "create -p jq", "-p" },
-		{ "list --memory 1G", "--memory" },
-		{ "run --memory lots x", "'lots'" },
-		{ "run --pids -1 x", "'-1'" },
-		{ "run --net bridge x", "'bridge'" },
-		{ "run -p a;b x", "'a;b'" },
-		{ "run --env PATH x", "'PATH'" },
-		{ "run --dir= x", "--dir" },
-		{ "put --max 0 a b c", "--max" },
+		{ "run --frob x", "--frob" },	    { "run -z x", "-z" },
+		{ "run --memory", "--memory" },	    { "run -p", "-p" },
+		{ "run --usage=1 x", "--usage" },   { "create -p jq", "-p" },
+		{ "list --memory 1G", "--memory" }, { "run --memory lots x", "'lots'" },
+		{ "run --pids -1 x", "'-1'" },	    { "run --net bridge x", "'bridge'" },
+		{ "run -p a;b x", "'a;b'" },	    { "run --env PATH x", "'PATH'" },
+		{ "run --dir= x", "--dir" },	    { "put --max 0 a b c", "--max" },
 	};
 
 	(void)state;

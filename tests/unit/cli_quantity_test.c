@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "quantity.h"
 
@@ -15,7 +15,7 @@ typedef bool parse(const char *what, const char *word, uint64_t *value, struct f
 static const struct {
 	parse *parse;
 	const char *word;
-	uint64_t value;  // 0: refused
+	uint64_t value; // 0: refused
 } rows[] = {
 	{ size_parse, "1", 1 },
 	{ size_parse, "4096", 4096 },
@@ -99,8 +99,8 @@ static void parses_exactly(void **state)
 		const bool good = rows[i].parse("--option", rows[i].word, &value, &failure);
 
 		if (good != (rows[i].value != 0) || (good && value != rows[i].value)) {
-			print_error("'%s': %s, %llu\n", rows[i].word,
-				    good ? "taken" : failure.text, (unsigned long long)value);
+			print_error("'%s': %s, %llu\n", rows[i].word, good ? "taken" : failure.text,
+				    (unsigned long long)value);
 			wrongs++;
 		}
 	}

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "failure.h"
 #include "printable.h"
@@ -63,9 +63,10 @@ static void quotes_for_bash(void **state)
 {
 	char every[256];
 	char *all[] = { every, NULL };
-	char *words[] = { "", "a", "it's", "'", "''", "a b", "$HOME", "`id`", "$(id)", "\\", "\\'",
-			  "\"", "!x", "*", "~", "-n", "a\nb", "\t", ";", "&", "|", "#x", "{a,b}",
-			  "A=1", "\xff\xfe", "\033[31m", NULL };
+	char *words[] = { "",	  "a",	   "it's", "'",	       "''",	   "a b", "$HOME",
+			  "`id`", "$(id)", "\\",   "\\'",      "\"",	   "!x",  "*",
+			  "~",	  "-n",	   "a\nb", "\t",       ";",	   "&",	  "|",
+			  "#x",	  "{a,b}", "A=1",  "\xff\xfe", "\033[31m", NULL };
 
 	(void)state;
 	for (int i = 1; i < 256; i++)
@@ -89,8 +90,8 @@ static void quotes_random_words(void **state)
 		const size_t length = (size_t)rand_r(&seed) % (sizeof(word) - 1);
 
 		for (size_t i = 0; i < length; i++)
-			word[i] = rand_r(&seed) % 3 ? "'\"\\$`! \n"[rand_r(&seed) % 8] :
-				  (char)(1 + rand_r(&seed) % 255);
+			word[i] = rand_r(&seed) % 3 ? "'\"\\$`! \n"[rand_r(&seed) % 8]
+						    : (char)(1 + rand_r(&seed) % 255);
 		word[length] = '\0';
 		round_trip(words);
 	}
@@ -152,10 +153,8 @@ static void failures_are_one_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quotes_for_bash),
-		cmocka_unit_test(quotes_random_words),
-		cmocka_unit_test(makes_printable),
-		cmocka_unit_test(judges_names),
+		cmocka_unit_test(quotes_for_bash),	 cmocka_unit_test(quotes_random_words),
+		cmocka_unit_test(makes_printable),	 cmocka_unit_test(judges_names),
 		cmocka_unit_test(failures_are_one_line),
 	};
 

@@ -1,11 +1,11 @@
 // What put writes and what get lets onto the caller's disk (client/lib/transfer.h, tar_header.h):
 // hostile archives against a directory whose surroundings must stay as they were.
+#include <archive_entry.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <archive_entry.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "tar_header.h"
 #include "transfer.h"
@@ -134,9 +134,9 @@ static void ordinary_tree(void **state)
 
 static void names_that_lead_out(void **state)
 {
-	static const char *const names[] = { "/abs", "../out/x", "top/../../out/x", "top/..", "..",
-					     "other", "out/x", ".bashrc", "/top/x", "top/a\nb",
-					     "top/\033[2J", "." };
+	static const char *const names[] = { "/abs",   "../out/x", "top/../../out/x", "top/..",
+					     "..",     "other",	   "out/x",	      ".bashrc",
+					     "/top/x", "top/a\nb", "top/\033[2J",     "." };
 	struct failure failure = { 0 };
 	unsigned int skipped;
 
@@ -151,8 +151,8 @@ static void names_that_lead_out(void **state)
 
 static void links_that_lead_out(void **state)
 {
-	static const char *const targets[] = { "/etc", "..", "../x", "a/../../x", "./..", "sub/../..",
-					       "../top/x", "a\nb" };
+	static const char *const targets[] = { "/etc", "..",	    "../x",	"a/../../x",
+					       "./..", "sub/../..", "../top/x", "a\nb" };
 	struct failure failure = { 0 };
 	unsigned int skipped;
 	char name[16];
@@ -289,7 +289,8 @@ static void garbage(void **state)
 		entry_add("top/a", S_IFREG | 0644, "data", NULL);
 		entry_add("top/b", S_IFLNK | 0777, NULL, "a");
 		for (int i = 0; i < 1 + round / 10; i++)
-			archive_bytes[(size_t)rand_r(&seed) % archive_size] = (uint8_t)rand_r(&seed);
+			archive_bytes[(size_t)rand_r(&seed) % archive_size] =
+				(uint8_t)rand_r(&seed);
 		(void)unpack(&skipped, 1 << 20, &failure);
 	}
 	assert_int_equal(rmdir("out"), 0);
@@ -324,7 +325,8 @@ static void headers_read_back(void **state)
 		const off_t size = sizes[length % (sizeof(sizes) / sizeof(sizes[0]))];
 		const bool linked = length % 2;
 		const struct stat status = { .st_mode = (linked ? S_IFLNK : S_IFREG) | 0640,
-					     .st_size = size, .st_mtime = 1000000000 };
+					     .st_size = size,
+					     .st_mtime = 1000000000 };
 		struct archive *archive = archive_read_new();
 
 		memset(path, 'p', length);
@@ -354,12 +356,12 @@ static void headers_read_back(void **state)
 static void paths_split(void **state)
 {
 	static const struct {
-		const char *path, *directory, *name;  // NULL: refused
+		const char *path, *directory, *name; // NULL: refused
 	} rows[] = {
-		{ "a", ".", "a" },      { "a/", ".", "a" },        { "a/b", "a/", "b" },
-		{ "/a", "/", "a" },     { "/a//b//", "/a//", "b" }, { "../a", "../", "a" },
-		{ "/", NULL, NULL },    { "//", NULL, NULL },      { ".", NULL, NULL },
-		{ "..", NULL, NULL },   { "a/..", NULL, NULL },    { "a/./", NULL, NULL },
+		{ "a", ".", "a" },    { "a/", ".", "a" },	  { "a/b", "a/", "b" },
+		{ "/a", "/", "a" },   { "/a//b//", "/a//", "b" }, { "../a", "../", "a" },
+		{ "/", NULL, NULL },  { "//", NULL, NULL },	  { ".", NULL, NULL },
+		{ "..", NULL, NULL }, { "a/..", NULL, NULL },	  { "a/./", NULL, NULL },
 	};
 
 	(void)state;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#undef fail  // the client has a function of that name
+#undef fail // the client has a function of that name
 
 #include "session_list.h"
 
@@ -122,7 +122,8 @@ static void reads_v1(void **state)
 	assert_int_equal(usage_liveness(&place, 7), SESSION_UNCLEAR);
 	text_put("cpuacct/lodger/7/cpuacct.usage", "5000000\n");
 	text_put("memory/lodger/7/memory.max_usage_in_bytes", "8192\n");
-	text_put("memory/lodger/7/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
+	text_put("memory/lodger/7/memory.oom_control",
+		 "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
 	text_put("pids/lodger/7/cgroup.procs", "0\n");
 	usage_read(&place, 7, &usage);
 	assert_int_equal(usage.value[USAGE_CPU], 5000);

@@ -77,7 +77,8 @@ static void bad_lengths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(read_back(rows[i].bytes, rows[i].size, buffer, sizeof(buffer)), -1);
+		assert_int_equal(read_back(rows[i].bytes, rows[i].size, buffer, sizeof(buffer)),
+				 -1);
 		assert_int_equal(errno, rows[i].error);
 	}
 }

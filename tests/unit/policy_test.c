@@ -16,7 +16,10 @@ static const char *problem;
 static unsigned int parse(const char *text)
 {
 	static const struct caller caller = {
-		.uid = 1000, .gid = 1000, .group_count = 2, .groups = { 2001, 2002 },
+		.uid = 1000,
+		.gid = 1000,
+		.group_count = 2,
+		.groups = { 2001, 2002 },
 	};
 
 	memset(&policy, 0, sizeof(policy));
@@ -44,7 +47,8 @@ static void right(void **state)
 			       "maximum cpu 400\ndefault ttl 90\nmaximum sessions 10\n"
 			       "maximum sessions-per-caller 3\nexpose /usr\n\texpose  /nix/store \n"
 			       "device /dev/nvidia0\noptional swap\noptional cpu\n"
-			       "cgroup system.slice/lodger.service\nallow network-host"), 0);
+			       "cgroup system.slice/lodger.service\nallow network-host"),
+			 0);
 	assert_int_equal(policy.defaults[LIMIT_MEMORY], 512 << 20);
 	assert_int_equal(policy.maxima[LIMIT_MEMORY], 4L << 30);
 	assert_int_equal(policy.maxima[LIMIT_CPU], 400);
@@ -65,7 +69,8 @@ static void groups(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("maximum pids 10\ngroup 2002 maximum pids 20\n"
-			       "group 3000 maximum pids 30\ngroup 3000 allow network-host"), 0);
+			       "group 3000 maximum pids 30\ngroup 3000 allow network-host"),
+			 0);
 	assert_int_equal(policy.maxima[LIMIT_PIDS], 20);
 	assert_false(policy.network_host);
 	assert_int_equal(parse("group 1000 allow network-host"), 0);
@@ -79,17 +84,50 @@ static void groups(void **state)
 static void wrong(void **state)
 {
 	static const char *const lines[] = {
-		"memory 1G", "default memory", "default memory 1G 2G", "default memory -1",
-		"default memory +1", "default memory 1X", "default memory 1GG", "default memory 0x10",
-		"default memory 99999999999999999999", "default memory 16E", "default memory 2048T",
-		"maximum frobs 1", "default sessions 1", "default sessions-per-caller 1",
-		"expose usr", "expose /", "expose /usr/", "expose //usr", "expose /usr/../etc",
-		"expose /usr/.ssh", "expose /a b", "expose /a\x1b", "expose /a\"b", "expose",
-		"device null", "allow", "allow everything", "optional disk", "optional",
-		"cgroup /lodger", "cgroup ../lodger", "cgroup a/../b", "cgroup a//b", "cgroup a/",
-		"group", "group x maximum pids 1", "group -1 maximum pids 1", "group 1",
-		"group 1 maximum pids", "group 1 expose /usr", "group 1 group 1 maximum pids 1",
-		"group 4294967296000 maximum pids 1", "expose\x80 /usr", "a b c d e f g h",
+		"memory 1G",
+		"default memory",
+		"default memory 1G 2G",
+		"default memory -1",
+		"default memory +1",
+		"default memory 1X",
+		"default memory 1GG",
+		"default memory 0x10",
+		"default memory 99999999999999999999",
+		"default memory 16E",
+		"default memory 2048T",
+		"maximum frobs 1",
+		"default sessions 1",
+		"default sessions-per-caller 1",
+		"expose usr",
+		"expose /",
+		"expose /usr/",
+		"expose //usr",
+		"expose /usr/../etc",
+		"expose /usr/.ssh",
+		"expose /a b",
+		"expose /a\x1b",
+		"expose /a\"b",
+		"expose",
+		"device null",
+		"allow",
+		"allow everything",
+		"optional disk",
+		"optional",
+		"cgroup /lodger",
+		"cgroup ../lodger",
+		"cgroup a/../b",
+		"cgroup a//b",
+		"cgroup a/",
+		"group",
+		"group x maximum pids 1",
+		"group -1 maximum pids 1",
+		"group 1",
+		"group 1 maximum pids",
+		"group 1 expose /usr",
+		"group 1 group 1 maximum pids 1",
+		"group 4294967296000 maximum pids 1",
+		"expose\x80 /usr",
+		"a b c d e f g h",
 	};
 
 	(void)state;
@@ -118,8 +156,9 @@ static void too_many_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing), cmocka_unit_test(right), cmocka_unit_test(groups),
-		cmocka_unit_test(wrong),   cmocka_unit_test(too_many_paths),
+		cmocka_unit_test(nothing),	  cmocka_unit_test(right),
+		cmocka_unit_test(groups),	  cmocka_unit_test(wrong),
+		cmocka_unit_test(too_many_paths),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

@@ -72,8 +72,11 @@ static void destroys(void **state)
 		uint32_t session;
 		enum problem problem;
 	} rows[] = {
-		{ 1, PROBLEM_NONE }, { SESSION_NUMBER_MAX, PROBLEM_NONE }, { 0, PROBLEM_SESSION },
-		{ SESSION_NUMBER_MAX + 1, PROBLEM_SESSION }, { UINT32_MAX, PROBLEM_SESSION },
+		{ 1, PROBLEM_NONE },
+		{ SESSION_NUMBER_MAX, PROBLEM_NONE },
+		{ 0, PROBLEM_SESSION },
+		{ SESSION_NUMBER_MAX + 1, PROBLEM_SESSION },
+		{ UINT32_MAX, PROBLEM_SESSION },
 	};
 	Lodger__Helper__Request message = LODGER__HELPER__REQUEST__INIT;
 	Lodger__Helper__Destroy destroy = LODGER__HELPER__DESTROY__INIT;
@@ -104,8 +107,10 @@ static void malformed(void **state)
 		{ "unknown field outside", "\x08\x01\x22\x00\x48\x01", 6, PROBLEM_UNKNOWN },
 		{ "unknown field in collect", "\x08\x01\x22\x02\x48\x01", 6, PROBLEM_UNKNOWN },
 		{ "unknown field in create", "\x08\x01\x12\x02\x48\x01", 6, PROBLEM_UNKNOWN },
-		{ "unknown field in limits", "\x08\x01\x12\x04\x0a\x02\x48\x01", 8, PROBLEM_UNKNOWN },
-		{ "unknown field in destroy", "\x08\x01\x1a\x04\x08\x01\x48\x01", 8, PROBLEM_UNKNOWN },
+		{ "unknown field in limits", "\x08\x01\x12\x04\x0a\x02\x48\x01", 8,
+		  PROBLEM_UNKNOWN },
+		{ "unknown field in destroy", "\x08\x01\x1a\x04\x08\x01\x48\x01", 8,
+		  PROBLEM_UNKNOWN },
 		{ "tag cut off", "\x08\x01\x22", 3, PROBLEM_DECODE },
 		{ "length past the end", "\x08\x01\x22\x05", 4, PROBLEM_DECODE },
 		{ "length 2^63", "\x08\x01\x22\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 12,
@@ -155,7 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(creates), cmocka_unit_test(destroys), cmocka_unit_test(malformed),
-		cmocka_unit_test(bomb),    cmocka_unit_test(repeated),
+		cmocka_unit_test(bomb),	   cmocka_unit_test(repeated),
 	};
 
 	return cmocka_run_group_tests_name("request", tests, NULL, NULL);

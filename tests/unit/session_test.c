@@ -17,13 +17,31 @@ static void names(void **state)
 		const char *name;
 		uint32_t number;
 	} rows[] = {
-		{ "lodger-1", 1 }, { "lodger-10", 10 }, { "lodger-65535", 65535 },
-		{ "lodger-0", 0 }, { "lodger-00", 0 }, { "lodger-01", 0 }, { "lodger-65536", 0 },
-		{ "lodger-4294967297", 0 }, { "lodger-99999999999999999999", 0 }, { "lodger-", 0 },
-		{ "lodger", 0 }, { "", 0 }, { "1", 0 }, { "lodger--1", 0 }, { "lodger-+1", 0 },
-		{ "lodger- 1", 0 }, { "lodger-1 ", 0 }, { " lodger-1", 0 }, { "lodger-1\n", 0 },
-		{ "lodger-1/..", 0 }, { "../lodger-1", 0 }, { "Lodger-1", 0 }, { "lodger-1a", 0 },
-		{ "lodger-0x1", 0 }, { "lodger-\xd9\xa1", 0 },
+		{ "lodger-1", 1 },
+		{ "lodger-10", 10 },
+		{ "lodger-65535", 65535 },
+		{ "lodger-0", 0 },
+		{ "lodger-00", 0 },
+		{ "lodger-01", 0 },
+		{ "lodger-65536", 0 },
+		{ "lodger-4294967297", 0 },
+		{ "lodger-99999999999999999999", 0 },
+		{ "lodger-", 0 },
+		{ "lodger", 0 },
+		{ "", 0 },
+		{ "1", 0 },
+		{ "lodger--1", 0 },
+		{ "lodger-+1", 0 },
+		{ "lodger- 1", 0 },
+		{ "lodger-1 ", 0 },
+		{ " lodger-1", 0 },
+		{ "lodger-1\n", 0 },
+		{ "lodger-1/..", 0 },
+		{ "../lodger-1", 0 },
+		{ "Lodger-1", 0 },
+		{ "lodger-1a", 0 },
+		{ "lodger-0x1", 0 },
+		{ "lodger-\xd9\xa1", 0 },
 	};
 
 	(void)state;
@@ -57,8 +75,9 @@ static bool read_back(const void *bytes, size_t size, uint32_t number, struct re
 
 static void records(void **state)
 {
-	struct record record = { .magic = RECORD_MAGIC, .number = 7, .uid = SESSION_UID_BASE + 7,
-				 .owner = 1000 };
+	struct record record = {
+		.magic = RECORD_MAGIC, .number = 7, .uid = SESSION_UID_BASE + 7, .owner = 1000
+	};
 	struct record back, wrong;
 
 	(void)state;
