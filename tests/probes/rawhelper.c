@@ -1,19 +1,26 @@
 // Starts lodger-helper as a hostile caller would, with what the options say, and prints how it
-// ended
-// ("exit N", "signal N", "hangs") and what it answered ("code NAME field F session N" and the
-// message on a line of its own; the limits in force after a create). Runs as the caller.
+// ended ("exit N", "signal N", "hangs") and what it answered ("code NAME field F session N" and the
+// message on a line of its own).
 //
 // The request, one of: --create[=KEY=N,KEY=N…] --destroy=N --collect --hex=PAYLOAD; and about it:
-//   --version=N       the version field (1)          --suffix=HEX   bytes behind the message,
-//   inside
-//   --length=N        the length that is announced   --after=HEX    bytes behind the frame
+//   --version=N       the version field (1)
+//   --suffix=HEX      bytes behind the message, inside the frame
+//   --after=HEX       bytes behind the frame
+//   --length=N        the length that is announced
 //   --cut=N           only the first N bytes of the frame are written
-//   --twice           the frame is sent twice        --silent       and then the pipe stays open
-//   --drip            a byte every 700 ms            --deaf         nobody reads the reply
-//   --full            the reply's pipe is full       --seconds=N    how long to wait (20)
-// The caller's state: --fd=N:WHAT (closed, null, terminal, directory, mem, uid_map, PATH)
+//   --twice           the frame is sent twice
+//   --silent          and then the pipe stays open
+//   --drip            a byte every 700 ms
+//   --deaf            nobody reads the reply
+//   --full            the reply's pipe is full
+//   --seconds=N       how long to wait (20)
+// The caller's state: --fd=N:WHAT (closed, null, terminal, directory, mem, uid_map, swapped, PATH)
 //   --program=PATH --arg=WORD… --no-args --limit=NAME:N --umask=N --ignore --block --timer=USEC
 //   --no-new-privs --leader --traced --many-descriptors --directory=PATH
+// What it does to the helper meanwhile:
+//   --signal=N:USEC   sends it a signal so long after its start; with "hangs" SIGKILL follows
+//   --storm           once it has become root, sends it every signal until it ends, and prints
+//                     "storm DELIVERED of SENT"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -66,6 +73,8 @@ static const struct option options[] = {
 	{ "traced", no_argument, NULL, 't' },
 	{ "many-descriptors", no_argument, NULL, 'm' },
 	{ "directory", required_argument, NULL, 'C' },
+	{ "signal", required_argument, NULL, 'g' },
+	{ "storm", no_argument, NULL, 'W' },
 	{ 0 },
 };
 
@@ -82,8 +91,9 @@ static const struct {
 
 static uint8_t frame[70000];
 static size_t frame_size;
-static bool twice, silent, drip, deaf, full, traced, no_args;
-static int seconds = 20;
+static bool twice, silent, drip, deaf, full, traced, no_args, storm;
+static int seconds = 20, signal_number, signal_usec;
+static unsigned long storm_sent, storm_delivered;
 static const char *program = "/usr/local/libexec/lodger/lodger-helper";
 static char *arguments[64] = { "lodger-helper" };
 static int argument_count = 1;
@@ -102,6 +112,12 @@ static void descriptor_set(char *text)
 
 	if (strcmp(what, "closed") == 0) {
 		close(to);
+		return;
+	}
+	if (strcmp(what, "swapped") == 0) {
+		fd = dup(0);
+		if (fd < 0 || dup2(1, 0) < 0 || dup2(fd, 1) < 0)
+			fail(text);
 		return;
 	}
 	if (strcmp(what, "terminal") == 0)
@@ -214,6 +230,13 @@ static void options_read(int argc, char *argv[])
 		case 'p':
 			program = optarg;
 			break;
+		case 'W':
+			storm = true;
+			break;
+		case 'g':
+			signal_number = atoi(optarg);
+			signal_usec = atoi(strchr(optarg, ':') + 1);
+			break;
 		case 'A':
 			if (argument_count < 63)
 				arguments[argument_count++] = optarg;
@@ -273,6 +296,33 @@ static pid_t helper_start(int argc, char *argv[], const int request[2], const in
 	return child;
 }
 
+// The helper's real uid, which decides who may signal it.
+static bool became_root(pid_t child)
+{
+	char path[64], line[128];
+	unsigned int uid = 1;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", child);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, "Uid: %u", &uid) != 1)
+		;
+	if (file)
+		fclose(file);
+	return uid == 0;
+}
+
+static void signals_send(pid_t child)
+{
+	if (signal_number > 0) {
+		usleep((useconds_t)signal_usec);
+		kill(child, signal_number);
+	}
+	if (!storm || !became_root(child))
+		return;
+	for (int number = 1; number < NSIG; number++, storm_sent++)
+		storm_delivered += kill(child, number) == 0;
+}
+
 int main(int argc, char *argv[])
 {
 	int request[2], reply[2], status;
@@ -301,7 +351,9 @@ int main(int argc, char *argv[])
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec >= end.tv_sec)
 			break;
-		usleep(2000);
+		signals_send(child);
+		signal_number = 0;
+		usleep(storm ? 0 : 2000);
 	}
 	if (ended == 0)
 		printf("hangs\n");
@@ -309,6 +361,10 @@ int main(int argc, char *argv[])
 		printf("signal %d\n", WTERMSIG(status));
 	else
 		printf("exit %d\n", WEXITSTATUS(status));
+	if (storm)
+		printf("storm %lu of %lu\n", storm_delivered, storm_sent);
+	if (ended == 0 && signal_usec > 0)
+		kill(child, SIGKILL);
 	if (ended == 0 || deaf || full)
 		return 0;
 

@@ -161,7 +161,7 @@ static void reply_print(const uint8_t *frame, size_t size)
 	};
 	const uint8_t *at = frame + 4, *end = frame + size;
 	uint64_t numbers[16] = { 0 };
-	char field[256] = "", text[1024] = "", limits[256] = "";
+	char field[256] = "", text[1024] = "";
 
 	if (size < 4 || (frame[0] | (size_t)frame[1] << 8) != size - 4) {
 		printf("no reply (%zu bytes)\n", size);
@@ -182,16 +182,7 @@ static void reply_print(const uint8_t *frame, size_t size)
 			snprintf(field, sizeof(field), "%.*s", (int)value, (const char *)inner);
 		if (key >> 3 == 4)
 			snprintf(text, sizeof(text), "%.*s", (int)value, (const char *)inner);
-		while (key >> 3 == 7 && inner < at) {
-			size_t used = strlen(limits);
-
-			get_varint(&inner, at);
-			snprintf(limits + used, sizeof(limits) - used, " %lu",
-				 get_varint(&inner, at));
-		}
 	}
 	printf("code %s field %s session %lu\n%s\n", numbers[2] < 11 ? codes[numbers[2]] : "?",
 	       *field ? field : "-", numbers[5], text);
-	if (*limits)
-		printf("limits%s\n", limits);
 }
