@@ -49,7 +49,7 @@ void policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT])
 			limits[i] = policy->defaults[i] < most ? policy->defaults[i] : most;
 		if (limits[i] > most || limits[i] < policy_keys[i].least)
 			refuse(CODE(LIMIT), policy_keys[i].name,
-			       "%s of %lu asked for; the policy allows %lu, and a session needs %lu",
-			       policy_keys[i].name, limits[i], most, policy_keys[i].least);
+			       "%s of %lu asked for; the policy allows %lu to %lu",
+			       policy_keys[i].name, limits[i], policy_keys[i].least, most);
 	}
 }

@@ -129,7 +129,9 @@ static bool explain_reply(const struct call *call, const Reply *reply, struct fa
 			reply->version > HELPER_PROTOCOL_VERSION ? "the helper" : "the client");
 	return fail(failure, "%s: %s%s", call->doing,
 		    reply->message[0] ? reply->message : "the helper refused and gave no reason",
-		    reply->code == CODE(BUSY) ? "; try again" : "");
+		    reply->code == CODE(BUSY)	 ? "; try again"
+		    : reply->code == CODE(LIMIT) ? "; the limits are in " LODGER_POLICY
+						 : "");
 }
 
 static Reply *call_reply(struct call *call, struct failure *failure)
