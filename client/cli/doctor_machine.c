@@ -15,20 +15,20 @@
 
 #define TEXT_SIZE 65536
 
-// mount_setattr(2) is of 5.12; cgroup.kill, with which a v2 session is ended, of 5.14.
+// The newest call that helper and agent need is mount_setattr(2), which is of 5.12.
+#define KERNEL_MINOR 12
+
 static void kernel_check(struct finding *finding)
 {
-	const bool v2 = access(CGROUP_ROOT "/cgroup.controllers", F_OK) == 0;
-	const unsigned int needed = v2 ? 14 : 12;
 	unsigned int major, minor;
 	struct utsname name;
 
 	if (uname(&name) < 0 || sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		bad(finding, "this is not a Linux that Lodger knows",
 		    "the kernel's version is unknown");
-	else if (major < 5 || (major == 5 && minor < needed))
-		bad(finding, "install a newer kernel; Debian 12 has 6.1", "Linux %s; %s needs 5.%u",
-		    name.release, v2 ? "cgroup v2" : "Lodger", needed);
+	else if (major < 5 || (major == 5 && minor < KERNEL_MINOR))
+		bad(finding, "install a newer kernel; Debian 12 has 6.1",
+		    "Linux %s; Lodger needs 5.%u", name.release, KERNEL_MINOR);
 	else
 		good(finding, "Linux %s", name.release);
 }

@@ -261,6 +261,7 @@ other_daemon() {
 	echo 'Acquire::http::Proxy "http://127.0.0.1:1"; Acquire::Retries "0";' >"$T/apt.conf"
 	APT_CONFIG=$T/apt.conf run -0 --separate-stderr "$CHANNEL_TOOL" starter
 	[[ $output == "unchanged: $CHANNEL"* ]]
+	# shellcheck disable=SC2154  # bats' own
 	[[ $stderr != *downloading* && $stderr != *"will be built"* ]]
 	[ "$(readlink /var/lib/lodger/channel)" = "$CHANNEL" ]
 }
@@ -295,7 +296,7 @@ other_daemon() {
 
 # Makes apt see, besides the system's sources, a mirror with a newer jq.
 test_mirror() {
-	local mirror=$T/mirror architecture lists
+	local mirror=$T/mirror architecture
 	architecture=$(dpkg --print-architecture)
 	mkdir -p "$T/jq/DEBIAN" "$T/jq/usr/bin" "$mirror" "$T/sources" "$T/lists/partial"
 	printf '%s\n' 'Package: jq' 'Version: 99' "Architecture: $architecture" 'Maintainer: x <x@x>' \

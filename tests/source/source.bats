@@ -1,0 +1,80 @@
+# The tree itself: format, scripts, manuals, sizes, who includes whom. Needs no installed Lodger.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	# A release unpacked from an archive has no git.
+	mapfile -t FILES < <(git -c safe.directory='*' ls-files 2>/dev/null || find . -type f -not -path './build/*')
+}
+
+files() {
+	printf '%s\n' "${FILES[@]}" | grep "$1"
+}
+
+@test "C is formatted by .clang-format" {
+	# Other versions break lines elsewhere.
+	[[ $(clang-format --version) == *"version 14."* ]] || skip "clang-format is not version 14"
+	files '\.[ch]$' | xargs clang-format --dry-run -Werror
+}
+
+@test "scripts pass shellcheck" {
+	local file scripts=()
+	for file in "${FILES[@]}"; do
+		[[ $file == *.bats || $(head -c 32 "$file" | head -1 | tr -d '\0') =~ ^#!.*sh ]] && scripts+=("$file")
+	done
+	[ "${#scripts[@]}" -gt 20 ]
+	shellcheck --severity=warning "${scripts[@]}"
+}
+
+@test "manuals pass mandoc" {
+	run mandoc -T lint man/*.[158]
+	# What is not installed where this runs is no fault of the text.
+	run grep -v -e 'referenced manual not found' -e 'mandoc.db lacks' <<<"$output"
+	[ -z "$output" ]
+}
+
+@test "every command and option of lodger is in its manual" {
+	local command option
+	for command in $(build/lodger help | awk '/^  [a-z]/ { print $1 }'); do
+		grep -q "^\.It Cm $command\b" man/lodger.1
+		for option in $(build/lodger help "$command" | grep -o '^ .*--[a-z]*' | grep -o '[a-z]*$'); do
+			grep -q "^\.It Fl \(. , Fl \)\?-$option\b" man/lodger.1
+		done
+	done
+}
+
+@test "the helper is within its budget of 1,200 lines, and no file is longer than 600" {
+	local lines file
+	lines=$(make -s lines)
+	[[ $lines =~ ^([0-9]+)\ in\ helper/ ]]
+	[ "${BASH_REMATCH[1]}" -gt 100 ]
+	[ "${BASH_REMATCH[1]}" -le 1200 ]
+	for file in "${FILES[@]}"; do
+		[[ $file == LICENSE ]] || [ "$(wc -l <"$file")" -le 600 ]
+	done
+}
+
+@test "helper and client include from proto and themselves alone" {
+	# What is included by quotes, whose file must be in one of the folders.
+	only_from() {
+		local folder=$1 name
+		shift
+		for name in $(cat "$folder"/*.[ch] | sed -n 's/^#include "\(.*\)"/\1/p' | grep -v 'pb-c\.h$' | sort -u); do
+			[ -n "$(find "$@" -maxdepth 1 -name "$name")" ] || {
+				echo "$folder includes $name"
+				return 1
+			}
+		done
+	}
+	only_from helper helper proto
+	only_from proto proto
+	only_from client/agent client/agent proto
+	only_from client/lib client/lib proto
+	only_from client/cli client/cli client/lib proto
+}
+
+@test "every test file that SECURITY.md names is there" {
+	local file
+	for file in $(grep -o '[a-z]*\.bats' SECURITY.md | sort -u); do
+		ls tests/*/"$file"
+	done
+}
