@@ -71,6 +71,7 @@ int agent_connect(uint32_t number, struct failure *failure)
 	return connected;
 }
 
+// Returns -1 when nothing was sent, with errno; that the agent has gone is for agent_receive to find.
 static ssize_t packet_send(int connection, void *data, size_t size, const int *descriptors,
 			   size_t count)
 {
@@ -93,7 +94,9 @@ static ssize_t packet_send(int connection, void *data, size_t size, const int *d
 	do
 		sent = sendmsg(connection, &header, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	return sent;
+	// An agent that takes no more connections answers, and closes, before it is asked: the answer
+	// says why.
+	return sent < 0 && (errno == EPIPE || errno == ECONNRESET) ? 0 : sent;
 }
 
 // Sends a request that comes without descriptors and is short.
@@ -254,6 +257,18 @@ static bool reply_check(const Reply *message, struct agent_reply *reply, struct 
 	return fail(failure, "the session's agent sent a reply that makes no sense");
 }
 
+static ssize_t packet_receive(int connection, struct msghdr *header)
+{
+	int resets = 0;
+	ssize_t size;
+
+	// ECONNRESET comes once, when the agent closed without reading all, and before what it sent.
+	do
+		size = recvmsg(connection, header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (size < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
+	return size;
+}
+
 bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 		   struct failure *failure)
 {
@@ -269,16 +284,13 @@ bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t size;
 
 	*reply = (struct agent_reply){ .kind = AGENT_CLOSED, .descriptor = -1 };
 	if (!await(connection, timeout_ms))
 		return fail(failure,
 			    "the session's agent does not answer; the session may be at its "
 			    "CPU or memory limit");
-	do
-		size = recvmsg(connection, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (size < 0 && errno == EINTR);
+	const ssize_t size = packet_receive(connection, &header);
 	if (size < 0 && errno != ECONNRESET && errno != EPIPE)
 		return fail(failure, "reading the agent's reply: %s", strerror(errno));
 	if (size <= 0)

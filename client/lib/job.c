@@ -130,7 +130,9 @@ static int master_receive(int connection, const struct job *job, struct failure 
 		return reply.descriptor;
 	if (reply.descriptor >= 0)
 		close(reply.descriptor);
-	fail(failure, "starting '%s': the session's agent gave no terminal", job->argv[0]);
+	fail(failure, "starting '%s': %s", job->argv[0],
+	     reply.kind == AGENT_CLOSED ? "the session has ended"
+					: "the session's agent gave no terminal");
 	return -1;
 }
 

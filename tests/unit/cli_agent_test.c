@@ -194,6 +194,46 @@ static void silence_and_end(void **state)
 }
 
 // One descriptor with Started is kept; all others are closed, whatever they come with.
+// An agent that is full answers without reading the request, and closes.
+static void refuse_unread(bool before_request)
+{
+	static char *argv[] = { "true", NULL };
+	const struct job job = { .argv = argv };
+	Lodger__Agent__Error error = LODGER__AGENT__ERROR__INIT;
+	Lodger__Agent__Reply message = LODGER__AGENT__REPLY__INIT;
+	struct agent_reply reply;
+	struct failure failure;
+
+	error.code = LODGER__AGENT__CODE__CODE_BUSY;
+	error.message = "too many";
+	message.version = AGENT_PROTOCOL_VERSION;
+	message.result_case = LODGER__AGENT__REPLY__RESULT_ERROR;
+	message.error = &error;
+	reply_send(&message, NULL, 0);
+	if (before_request)
+		close(agent);
+	assert_true(agent_exec(client, &job, NULL, &failure));
+	if (!before_request)
+		close(agent);
+	agent = -1;
+	assert_false(agent_receive(client, 1000, &reply, &failure));
+	assert_non_null(strstr(failure.text, "too many"));
+	assert_true(agent_receive(client, 1000, &reply, &failure));
+	assert_int_equal(reply.kind, AGENT_CLOSED);
+}
+
+static void refused_before_request(void **state)
+{
+	(void)state;
+	refuse_unread(true);
+}
+
+static void refused_with_request_unread(void **state)
+{
+	(void)state;
+	refuse_unread(false);
+}
+
 static void descriptors(void **state)
 {
 	Lodger__Agent__Started started = LODGER__AGENT__STARTED__INIT;
@@ -246,6 +286,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(silence_and_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused_before_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused_with_request_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long, setup, teardown),
 	};
