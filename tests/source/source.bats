@@ -78,3 +78,21 @@ files() {
 		ls tests/*/"$file"
 	done
 }
+
+@test "the programs are hardened: PIE, full RELRO, no executable stack, canaries, fortified, CET marks" {
+	local program
+	for program in build/lodger build/lodger-get build/lodger-helper build/lodger-agent; do
+		readelf -h "$program" | grep -q 'Type: *DYN'
+		readelf -lW "$program" | grep -q GNU_RELRO
+		readelf -dW "$program" | grep -q BIND_NOW
+		readelf -lW "$program" | grep -q 'GNU_STACK.* RW '
+		readelf -sW "$program" | grep -q __stack_chk_fail
+		readelf -sW "$program" | grep -q '__[a-z]*_chk'
+		objdump -d "$program" --disassemble=main | grep -q endbr64
+	done
+	# What runs as root, or as a session's first process, loads no library.
+	for program in build/lodger-helper build/lodger-agent; do
+		run -0 readelf -dW "$program"
+		[[ $output != *NEEDED* ]]
+	done
+}
