@@ -1,5 +1,7 @@
 # The tree itself: format, scripts, manuals, sizes, who includes whom. Needs no installed Lodger.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	# A release unpacked from an archive has no git.
