@@ -19,7 +19,7 @@ SESSION_KEYS='["age", "created", "limits", "network", "owner", "owner_uid", "rem
 
 # line LABEL: what show says behind it, in $output.
 line() {
-	sed -n "s/^$1  *//p" <<<"$output"
+	sed -n "s/^$(printf '%-16s' "$1") //p" <<<"$output"
 }
 
 @test "a list without sessions is a head line, or an empty array" {
