@@ -138,11 +138,11 @@ void session_create(const struct request *request, const struct policy *policy,
 		die("making", "the socket pair to the session leader");
 
 	report_undo = undo;
-	record.number = sessions_claim(policy, caller->uid, &lock, &listener);
+	record.owner = caller->uid;
+	sessions_claim(policy, &record, &lock, &listener);
 	struct cgroup cgroup = cgroup_create(record.number, record.limits, policy->optional);
 	record.magic = RECORD_MAGIC;
 	record.uid = SESSION_UID_BASE + record.number;
-	record.owner = caller->uid;
 	record.created_boot = clock_boot_usec();
 	record.created_wall = (uint64_t)time(NULL);
 	record.network = request->network;

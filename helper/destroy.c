@@ -3,7 +3,9 @@
 // the session's own tmpfs and died with it.
 #include "helper.h"
 
-#define DESTROY_USEC 4000000U
+// Longer than hundreds of destroys at once take, and well within guard.c's alarm.
+#define DESTROY_USEC 20000000U
+#define PAUSE_LONG 50000U
 
 static _Noreturn void destroy_answer(Lodger__Helper__Code code, uint32_t number)
 {
@@ -18,34 +20,39 @@ static _Noreturn void destroy_answer(Lodger__Helper__Code code, uint32_t number)
 
 void session_destroy(uint32_t number, const struct caller *caller)
 {
-	uint64_t end = clock_boot_usec() + DESTROY_USEC;
+	const uint64_t end = clock_boot_usec() + DESTROY_USEC;
 	struct record record;
+	bool seen = false;
 
-	// Opened first, looked up second: a cgroup is removed before its session's directory and
-	// made after it, so while that record stands, the open cgroup is this session's.
-	struct cgroup cgroup = cgroup_open(number);
-	Lodger__Helper__Code code = sessions_lookup(number, &record);
-	if (code == CODE(ALREADY_GONE))
-		destroy_answer(code, number);
-	if (code != CODE(OK))
-		refuse(code, "session", "lodger-%u is just being made or removed; try again",
-		       number);
-	if (caller->uid != 0 && caller->uid != record.owner)
-		refuse(CODE(PERMISSION), "session", "lodger-%u belongs to uid %u, not to you",
-		       number, record.owner);
-
-	while (clock_boot_usec() < end) {
+	// Another helper may be making or destroying the same session. The pause grows with the time
+	// waited, so that many of those who wait leave the CPU to those who work: fewer than fifty
+	// rounds, whose descriptors stay open.
+	for (useconds_t pause = 200; clock_boot_usec() < end; usleep(pause), pause += pause / 4) {
+		// Opened first, looked up second: a cgroup is removed before its session's
+		// directory and made after it, so while that record stands, the open cgroup is
+		// this session's or no more.
+		struct cgroup cgroup = cgroup_open(number);
+		Lodger__Helper__Code code = sessions_lookup(number, &record);
+		if (code == CODE(ALREADY_GONE))
+			destroy_answer(seen ? CODE(OK) : code, number);
+		if (code != CODE(OK)) {
+			// Nobody comes back for what a killed helper left half made.
+			if (pause > PAUSE_LONG)
+				sessions_collect();
+			continue;
+		}
+		if (caller->uid != 0 && caller->uid != record.owner)
+			refuse(CODE(PERMISSION), "session",
+			       "lodger-%u belongs to uid %u, not to you", number, record.owner);
+		seen = true;
 		cgroup_kill(&cgroup);
 		autoclose int lock = sessions_lock(number);
-		if (lock == SESSION_GONE)
-			destroy_answer(CODE(ALREADY_GONE), number);
 		if (lock >= 0 && sessions_remove(number))
 			destroy_answer(CODE(OK), number);
-		usleep(200);
 	}
 	refuse(CODE(BUSY), "session",
-	       "lodger-%u was told to die, but the kernel still holds a process "
-	       "of it; it keeps its number until lodger collect finds it gone",
+	       "lodger-%u has not ended: another helper is at it, or the kernel still holds a "
+	       "process of it; it keeps its number until lodger collect finds it gone",
 	       number);
 }
 

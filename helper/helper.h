@@ -127,10 +127,10 @@ bool cgroup_remove(uint32_t number);
 // Opens /run/lodger and what is in it, making it if need be. Refuses when others could write there.
 void sessions_open(void);
 
-// Takes the next free number for `owner`: makes its directory, its held lock and its listening
-// socket, all under the allocation lock. Refuses when a count of the policy is reached.
-// Returns the number and fills the two descriptors.
-uint32_t sessions_claim(const struct policy *policy, uid_t owner, int *lock, int *listener);
+// Takes the next free number for the record's owner: makes its directory, its held lock and its
+// listening socket, all under the allocation lock. Refuses when a count of the policy is reached.
+// Fills in the record's number, as soon as the directory is there, and the two descriptors.
+void sessions_claim(const struct policy *policy, struct record *record, int *lock, int *listener);
 
 // Writes the record, and the name under which nss-systemd shows the lodger.
 void sessions_record(const struct record *record);

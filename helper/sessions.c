@@ -137,34 +137,30 @@ static int socket_listen(int directory, uint32_t number, uid_t owner)
 	return fd;
 }
 
-uint32_t sessions_claim(const struct policy *policy, uid_t owner, int *lock, int *listener)
+void sessions_claim(const struct policy *policy, struct record *record, int *lock, int *listener)
 {
 	autoclose int allocation = allocation_lock();
 
-	if (count_reached(policy, owner) >= 0) {
+	if (count_reached(policy, record->owner) >= 0) {
 		// The dead ones need not be in the way.
 		close(allocation);
 		sessions_collect();
 		allocation = allocation_lock();
 	}
-	int reached = count_reached(policy, owner);
+	int reached = count_reached(policy, record->owner);
 	if (reached >= 0)
-		refuse(CODE(LIMIT),
-		       reached == MAXIMUM_SESSIONS ? "sessions" : "sessions-per-caller",
-		       "the policy allows %lu live sessions%s, and there are as many: destroy one "
-		       "first",
-		       policy->maxima[reached],
-		       reached == MAXIMUM_SESSIONS ? " on this machine" : " of one caller");
+		refuse(CODE(LIMIT), policy_keys[reached].name,
+		       "maximum %s is %lu, and as many sessions live: destroy one first",
+		       policy_keys[reached].name, policy->maxima[reached]);
 
-	uint32_t number = number_take(allocation);
-	autoclose int directory = session_open(number);
+	record->number = number_take(allocation);
+	autoclose int directory = session_open(record->number);
 	if (directory < 0 || fchmod(directory, 0711) < 0)
 		die("opening", "the session's directory");
 	*lock = openat(directory, "lock", O_RDWR | O_CREAT | O_EXCL | OPEN_SAFE, 0600);
 	if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) < 0)
 		die("locking", "the session");
-	*listener = socket_listen(directory, number, owner);
-	return number;
+	*listener = socket_listen(directory, record->number, record->owner);
 }
 
 void sessions_record(const struct record *record)

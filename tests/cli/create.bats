@@ -209,15 +209,15 @@ refuses_values() {
 @test "more sessions than the policy allows are refused, until one goes" {
 	policy 'maximum sessions-per-caller 1'
 	create a
-	refuses 'creating a session: the policy allows 1 live sessions of one caller' create
+	refuses 'creating a session: maximum sessions-per-caller is 1, and as many sessions live' create
 	says 'destroy one first' "$POLICY"
-	refuses 'the policy allows 1 live sessions of one caller' run -- true
-	refuses 'the policy allows 1 live sessions of one caller' shell
+	refuses 'maximum sessions-per-caller is 1, and as many sessions live' run -- true
+	refuses 'maximum sessions-per-caller is 1, and as many sessions live' shell
 	[ "$(sessions)" = 1 ]
 	as a lodger destroy "$SESSION"
 	create a
 	policy 'maximum sessions-per-caller 0'
-	refuses 'the policy allows 0 live sessions of one caller' create
+	refuses 'maximum sessions-per-caller is 0, and as many sessions live' create
 }
 
 @test "a policy that is not understood is named, with the line" {

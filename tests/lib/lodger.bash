@@ -92,10 +92,20 @@ cgroup_directories() {
 	find /sys/fs/cgroup/*/"${base:-lodger}" "/sys/fs/cgroup/${base:-lodger}" -type d 2>/dev/null | sort
 }
 
-# Processes of any lodger, the parser child's uid included, and helpers that have not ended.
+# Processes of any lodger, the parser child's uid included, and helpers that have not ended. Those
+# that the machine's init has yet to reap have.
 lodger_processes() {
-	ps -eo uid=,comm=,args= | awk -v first="$UID_FIRST" -v last="$UID_LAST" \
-		'($1 >= first - 2 && $1 <= last) || $2 == "lodger-helper"'
+	ps -eo uid=,stat=,comm=,args= | awk -v first="$UID_FIRST" -v last="$UID_LAST" \
+		'$2 !~ /^Z/ && (($1 >= first - 2 && $1 <= last) || $3 == "lodger-helper")'
+}
+
+# processes_of UID…: prints the pids of their processes, but for those that are dead and only not
+# reaped yet.
+processes_of() {
+	local uid
+	for uid; do
+		ps -o pid=,stat= -u "$uid" | awk '$2 !~ /^Z/ { print $1 }'
+	done
 }
 
 # All that a session is made of outside itself, one thing a line. Where machines for other tests are

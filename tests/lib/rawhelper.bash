@@ -10,12 +10,6 @@ setup() {
 	leaves_nothing_start
 }
 
-# What only PID 1 has yet to reap, which some do once a second, is left by nobody.
-eval "every_$(declare -f lodger_processes)"
-lodger_processes() {
-	every_lodger_processes | grep -v '<defunct>$' || true
-}
-
 # Before anything is cleared away that a test forgot.
 teardown() {
 	local left=0

@@ -118,7 +118,7 @@ gone() {
 	exits 125
 	says 'time to live'
 	until_true 10 eval '[ "$(state_of a "$SESSION")" = ended ]'
-	[ -z "$(ps -o pid= -u "$(uid_of "$SESSION")")" ]
+	[ -z "$(processes_of "$(uid_of "$SESSION")")" ]
 	run as a lodger exec "$SESSION" -- true
 	exits 125
 	says ended
@@ -158,6 +158,22 @@ gone() {
 	exits 0
 }
 
+@test "what a killed helper left half made is gone at destroy, too, of whomever it was" {
+	local number
+	leaves_nothing_start
+	create a
+	# A number that no session has: as far as a helper gets before it writes the record.
+	number=$((($(session_number "$SESSION") + 20000) % 65535 + 1))
+	install -d -m 711 "/run/lodger/sessions/$number"
+	touch "/run/lodger/sessions/$number/lock"
+	run as b lodger destroy "lodger-$number"
+	exits 0
+	says 'already gone'
+	[ ! -e "/run/lodger/sessions/$number" ]
+	as a lodger destroy "$SESSION"
+	leaves_nothing_end
+}
+
 @test "destroying while a command runs ends the command, and its client says why" {
 	create a
 	as a lodger exec "$SESSION" -- sh -c 'echo started; trap "" TERM HUP INT; while :; do sleep 1; done' \
@@ -171,7 +187,7 @@ gone() {
 		grep -q 'session ended while the command ran' "$BATS_TEST_TMPDIR/out"
 	fi
 	gone "$SESSION"
-	[ -z "$(ps -o pid= -u "$(uid_of "$SESSION")")" ]
+	[ -z "$(processes_of "$(uid_of "$SESSION")")" ]
 }
 
 @test "a fork bomb does not keep a session from being destroyed" {
@@ -182,7 +198,7 @@ gone() {
 	run as a timeout 20 lodger destroy "$SESSION"
 	exits 0
 	gone "$SESSION"
-	[ -z "$(ps -o pid= -u "$(uid_of "$SESSION")")" ]
+	[ -z "$(processes_of "$(uid_of "$SESSION")")" ]
 }
 
 @test "stopped and detached processes do not keep a session from being destroyed" {
@@ -191,7 +207,7 @@ gone() {
 		sleep 86732 >/dev/null 2>&1 & kill -STOP $!; true'
 	run as a timeout 20 lodger destroy "$SESSION"
 	exits 0
-	[ -z "$(ps -o pid= -u "$(uid_of "$SESSION")")" ]
+	[ -z "$(processes_of "$(uid_of "$SESSION")")" ]
 }
 
 @test "a killed client ends the session that is tied to it" {
@@ -205,7 +221,7 @@ gone() {
 		session=$(grep -x 'lodger-[0-9]*' "$BATS_TEST_TMPDIR/out")
 		[ "$(state_of a "$session")" = live ]
 		as a kill -"$signal" "$client"
-		until_true 10 eval '[ -z "$(ps -o pid= -u "$(uid_of "$session")")" ]'
+		until_true 10 eval '[ -z "$(processes_of "$(uid_of "$session")")" ]'
 		[ "$(state_of a "$session")" != live ]
 		wait || true
 		as a lodger collect
@@ -224,7 +240,7 @@ gone() {
 @test "a session whose processes were all killed from outside is still listed, and destroyed" {
 	create a
 	local pids
-	pids=$(ps -o pid= -u "$(uid_of "$SESSION")")
+	pids=$(processes_of "$(uid_of "$SESSION")")
 	# shellcheck disable=SC2086  # numbers
 	kill -KILL $pids
 	until_true 10 eval '[ "$(state_of a "$SESSION")" = ended ]'

@@ -5,12 +5,6 @@
 
 load ../lib/lodger
 
-# What only PID 1 has yet to reap, which some do once a second, is left by nobody.
-eval "every_$(declare -f lodger_processes)"
-lodger_processes() {
-	every_lodger_processes | grep -v '<defunct>$' || true
-}
-
 setup() {
 	leaves_nothing_start
 	OUT=$BATS_TEST_TMPDIR/out
