@@ -26,7 +26,7 @@ const struct command commands[] = {
 	  OPTIONS_LIMITS | OPTIONS_JOB | OPTIONS_USAGE, false, 0, 1, shell_run },
 	{ "list", "", "list your sessions",
 	  "With --all, everybody's. A session that has ended is shown until its remains are\n"
-	  "removed, by lodger collect or by the next create.",
+	  "removed: by lodger collect, or by a create that needs the room.",
 	  OPTIONS_ALL | OPTIONS_JSON, false, 0, 0, list_run },
 	{ "show", "SESSION", "show a session's limits and what it uses", "", OPTIONS_JSON, false, 1,
 	  1, show_run },

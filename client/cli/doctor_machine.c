@@ -39,7 +39,10 @@ static void caller_check(struct finding *finding)
 	char map[64];
 	unsigned int inside, outside, count;
 
-	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+	// First: a session has no_new_privs, too.
+	if (getuid() >= SESSION_UID_BASE && getuid() <= SESSION_UID_BASE + SESSION_NUMBER_MAX)
+		bad(finding, "call lodger as an ordinary user", "this is a session itself");
+	else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
 		bad(finding, "call lodger from a shell outside of that sandbox or service",
 		    "this process has no_new_privs, so the helper cannot become root");
 	else if (!doctor_read("/proc/self/uid_map", map, sizeof(map)) ||
@@ -47,8 +50,6 @@ static void caller_check(struct finding *finding)
 		 outside != 0 || count != UINT32_MAX)
 		bad(finding, "call lodger outside of the container",
 		    "this process is in a user namespace of its own");
-	else if (getuid() >= SESSION_UID_BASE && getuid() <= SESSION_UID_BASE + SESSION_NUMBER_MAX)
-		bad(finding, "call lodger as an ordinary user", "this is a session itself");
 	else
 		good(finding, "uid %u, in the machine's own user namespace", getuid());
 }

@@ -66,6 +66,12 @@ static bool probe_alone(char *argv[], int *exit_code, char *line, size_t size,
 	return probed && destroyed;
 }
 
+// Whether a session was made, but does not have the program.
+static bool not_there(const struct failure *failure)
+{
+	return failure->exit_code == EXIT_NOT_FOUND || failure->exit_code == EXIT_NOT_EXECUTABLE;
+}
+
 static void session_check(struct finding *finding)
 {
 	char *argv[] = { (char[]){ "true" }, NULL };
@@ -74,11 +80,14 @@ static void session_check(struct finding *finding)
 	int exit_code;
 
 	if (!probe_alone(argv, &exit_code, line, sizeof(line), &failure))
-		bad(finding, "see the checks above; the system log (authpriv) may say more", "%s",
-		    failure.text);
+		bad(finding,
+		    not_there(&failure)
+			    ? "the policy's expose lines must show /usr, /bin and /lib* to sessions"
+			    : "see the checks above; the system log (authpriv) may say more",
+		    "%s", failure.text);
 	else if (exit_code != 0)
-		bad(finding, "the policy's expose lines must show /usr, /bin and /lib* to sessions",
-		    "true ended with status %d: %s", exit_code, line);
+		bad(finding, "try it by hand: lodger run -- true", "true ended with status %d: %s",
+		    exit_code, line);
 	else
 		good(finding, "made one, ran true in it, destroyed it");
 	session_works = finding->outcome == OUTCOME_GOOD;
@@ -94,8 +103,10 @@ static void version_check(struct finding *finding)
 	if (!session_works)
 		skipped(finding, "only a session can tell");
 	else if (!probe_alone(argv, &exit_code, line, sizeof(line), &failure))
-		bad(finding, "the policy's expose lines must show it to sessions", "%s",
-		    failure.text);
+		bad(finding,
+		    not_there(&failure) ? "the policy's expose lines must show it to sessions"
+					: "see the checks above",
+		    "%s", failure.text);
 	else if (exit_code != 0)
 		bad(finding, "try it by hand: lodger run -- nix-shell --version",
 		    "nix-shell --version ended with status %d: %s", exit_code, line);

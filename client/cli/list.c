@@ -60,7 +60,7 @@ int list_run(const struct options *options, struct failure *failure)
 		if (!options->all && list.sessions[i].record.owner != getuid())
 			continue;
 		ended += list.sessions[i].liveness == SESSION_ENDED;
-		usage_read(&place, list.sessions[i].record.number, &usage);
+		session_usage_read(&list.sessions[i], &place, &usage);
 		if (options->json)
 			json_array_append_new(array, json_session(&list.sessions[i], &usage));
 		else

@@ -113,9 +113,7 @@ int show_run(const struct options *options, struct failure *failure)
 				       : strerror(error));
 		return FAILED;
 	}
-	usage_read(&place, number, &usage);
-	if (session.liveness == SESSION_LIVES)
-		usage.value[USAGE_WALL] = clock_boot_usec() - session.record.created_boot;
+	session_usage_read(&session, &place, &usage);
 
 	const bool asked = state_ask(&session, &state);
 	if (!options->json) {

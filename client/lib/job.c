@@ -15,13 +15,12 @@
 // A session at its CPU limit may take its time.
 #define START_MS 60000
 
-bool job_start(int connection, const struct job *job, const int descriptors[3],
-	       struct failure *failure)
+static bool started_receive(int connection, const struct job *job, int timeout_ms,
+			    struct failure *failure)
 {
 	struct agent_reply reply;
 
-	if (!agent_exec(connection, job, descriptors, failure) ||
-	    !agent_receive(connection, START_MS, &reply, failure))
+	if (!agent_receive(connection, timeout_ms, &reply, failure))
 		return false;
 	if (reply.descriptor >= 0)
 		close(reply.descriptor);
@@ -32,6 +31,24 @@ bool job_start(int connection, const struct job *job, const int descriptors[3],
 		       : fail(failure,
 			      "starting '%s': the session's agent sent a reply that makes no sense",
 			      job->argv[0]);
+}
+
+bool job_start(int connection, const struct job *job, const int descriptors[3],
+	       struct failure *failure)
+{
+	return agent_exec(connection, job, descriptors, failure) &&
+	       started_receive(connection, job, START_MS, failure);
+}
+
+// Waits until the agent has answered. Whether the caller wants an end before that: then that is how
+// the job ended.
+static bool interrupted(struct relay *relay, struct job_end *end)
+{
+	const int number = relay_await(relay, START_MS);
+
+	if (number > 0)
+		*end = (struct job_end){ .exit_code = EXIT_SIGNAL + number, .signal = number };
+	return number > 0;
 }
 
 bool job_wait(int connection, int timeout_ms, struct job_end *end, struct failure *failure)
@@ -109,13 +126,17 @@ static bool run_plain(struct relay *relay, const struct job *job, struct job_end
 {
 	int descriptors[3];
 	bool made[3] = { false };
-	bool good = descriptors_make(relay, descriptors, made, failure) &&
-		    job_start(relay->connection, job, descriptors, failure);
+	const bool good = descriptors_make(relay, descriptors, made, failure) &&
+			  agent_exec(relay->connection, job, descriptors, failure);
 
 	for (int fd = 0; fd < 3; fd++)
 		if (made[fd])
 			close(descriptors[fd]);
-	return good && relay_run(relay, &end->exit_code, &end->signal, failure);
+	if (!good)
+		return false;
+	return interrupted(relay, end) ||
+	       (started_receive(relay->connection, job, 0, failure) &&
+		relay_run(relay, &end->exit_code, &end->signal, failure));
 }
 
 // Takes the master of the session's terminal from the agent.
@@ -123,8 +144,7 @@ static int master_receive(int connection, const struct job *job, struct failure 
 {
 	struct agent_reply reply;
 
-	if (!agent_exec(connection, job, NULL, failure) ||
-	    !agent_receive(connection, START_MS, &reply, failure))
+	if (!agent_receive(connection, 0, &reply, failure))
 		return -1;
 	if (reply.kind == AGENT_STARTED && reply.descriptor >= 0 && isatty(reply.descriptor))
 		return reply.descriptor;
@@ -140,6 +160,10 @@ static bool run_terminal(struct relay *relay, struct job *job, struct job_end *e
 			 struct failure *failure)
 {
 	terminal_size(relay->terminal, &job->rows, &job->columns);
+	if (!agent_exec(relay->connection, job, NULL, failure))
+		return false;
+	if (interrupted(relay, end))
+		return true;
 	relay->master = master_receive(relay->connection, job, failure);
 	if (relay->master < 0)
 		return false;

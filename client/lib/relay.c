@@ -77,6 +77,30 @@ void relay_signals_close(struct relay *relay, const void *old)
 	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
+int relay_await(struct relay *relay, int timeout_ms)
+{
+	const uint64_t end = clock_boot_usec() + (uint64_t)timeout_ms * 1000U;
+	struct pollfd slots[2] = { { .fd = relay->connection, .events = POLLIN },
+				   { .fd = relay->signals, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	uint64_t now;
+
+	while ((now = clock_boot_usec()) < end) {
+		const int count = poll(slots, 2, (int)((end - now) / 1000U) + 1);
+
+		if (count == 0 || slots[0].revents)
+			break;
+		if (count < 0 || read(relay->signals, &info, sizeof(info)) != sizeof(info))
+			continue;
+		if (info.ssi_signo == SIGTSTP)
+			raise(SIGSTOP);
+		else if (info.ssi_signo != SIGCONT && info.ssi_signo != SIGWINCH &&
+			 info.ssi_signo != SIGURG)
+			return (int)info.ssi_signo;
+	}
+	return 0;
+}
+
 bool relay_add(struct relay *relay, bool input, struct endpoint from, struct endpoint to,
 	       struct failure *failure)
 {

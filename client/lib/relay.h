@@ -31,6 +31,10 @@ struct relay {
 bool relay_signals_open(struct relay *relay, void *old, struct failure *failure);
 void relay_signals_close(struct relay *relay, const void *old);
 
+// Waits until the agent has something to say, for `timeout_ms` at most, or the caller sends a signal
+// that ends a process. Returns the signal's number, or 0.
+int relay_await(struct relay *relay, int timeout_ms);
+
 // Adds a channel.
 bool relay_add(struct relay *relay, bool input, struct endpoint from, struct endpoint to,
 	       struct failure *failure);

@@ -34,16 +34,24 @@ int session_read(struct session *session, const char *directory, const struct us
 	return 0;
 }
 
+void session_usage_read(const struct session *session, const struct usage_place *place,
+			struct usage *usage)
+{
+	usage_read(place, session->record.number, usage);
+	if (session->liveness == SESSION_LIVES)
+		usage->value[USAGE_WALL] = clock_boot_usec() - session->record.created_boot;
+}
+
 void session_usage(struct usage *usage, uint32_t number)
 {
 	struct usage_place place;
 	struct session session;
 
 	usage_place_find(&place, CGROUP_ROOT, LODGER_POLICY);
-	usage_read(&place, number, usage);
-	if (session_read(&session, LODGER_SESSIONS, &place, number) == 0 &&
-	    session.liveness == SESSION_LIVES)
-		usage->value[USAGE_WALL] = clock_boot_usec() - session.record.created_boot;
+	if (session_read(&session, LODGER_SESSIONS, &place, number) == 0)
+		session_usage_read(&session, &place, usage);
+	else
+		usage_read(&place, number, usage);
 }
 
 static int session_compare(const void *a, const void *b)

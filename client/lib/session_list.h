@@ -31,8 +31,11 @@ void session_list_free(struct session_list *list);
 int session_read(struct session *session, const char *directory, const struct usage_place *place,
 		 uint32_t number);
 
-// Reads what session `number` has used until now, with the time since it was created; all
-// USAGE_UNKNOWN when it is gone.
+// Reads what a session has used until now; while it lives, with the time since it was created.
+void session_usage_read(const struct session *session, const struct usage_place *place,
+			struct usage *usage);
+
+// The same by number alone; all USAGE_UNKNOWN when it is gone.
 void session_usage(struct usage *usage, uint32_t number);
 
 // "live", "ended", "unclear".

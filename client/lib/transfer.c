@@ -55,16 +55,36 @@ bool tar_start(struct tar *tar, struct transfer *transfer, char *argv[], bool in
 	return tar->connection >= 0 && job_start(tar->connection, &job, descriptors, failure);
 }
 
-bool tar_await(struct tar *tar)
+// Takes what it says, so that it never waits to be heard, and keeps the beginning.
+static void messages_take(struct tar *tar)
 {
-	struct pollfd ready[2] = {
-		{ .fd = tar->data, .events = tar->input ? POLLOUT : POLLIN },
-		// While it is written to, its end means that nobody reads.
-		{ .fd = tar->input ? tar->connection : -1, .events = POLLIN },
-	};
+	char text[4096];
+	ssize_t n;
 
-	for (;;) {
-		const int count = poll(ready, 2, remaining_ms(tar->transfer));
+	while ((n = read(tar->messages, text, sizeof(text))) > 0) {
+		const size_t room = sizeof(tar->said) - 1 - tar->said_length;
+		const size_t kept = (size_t)n < room ? (size_t)n : room;
+
+		memcpy(tar->said + tar->said_length, text, kept);
+		tar->said_length += kept;
+		if ((size_t)n < sizeof(text))
+			return;
+	}
+	if (n == 0) {
+		close(tar->messages);
+		tar->messages = -1;
+	}
+}
+
+// Waits until `data` is ready, where `data` is wanted, or the agent has something to say, where that
+// is. Returns false when it is too late.
+static bool await(struct tar *tar, struct pollfd *data, struct pollfd *agent)
+{
+	struct pollfd ready[3] = { *data, *agent, { .events = POLLIN } };
+
+	do {
+		ready[2].fd = tar->messages;
+		const int count = poll(ready, 3, remaining_ms(tar->transfer));
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -72,30 +92,45 @@ bool tar_await(struct tar *tar)
 			tar->late = true;
 			return false;
 		}
-		tar->ended = ready[1].revents != 0;
-		return !tar->ended;
-	}
+		if (ready[2].revents)
+			messages_take(tar);
+	} while (!ready[0].revents && !ready[1].revents);
+	*data = ready[0];
+	*agent = ready[1];
+	return true;
+}
+
+bool tar_await(struct tar *tar)
+{
+	struct pollfd data = { .fd = tar->data, .events = tar->input ? POLLOUT : POLLIN };
+	// While it is written to, its end means that nobody reads.
+	struct pollfd agent = { .fd = tar->input ? tar->connection : -1, .events = POLLIN };
+
+	if (!await(tar, &data, &agent))
+		return false;
+	tar->ended = agent.revents != 0;
+	return !tar->ended;
 }
 
 bool tar_finish(struct tar *tar, const char *doing, struct failure *failure)
 {
+	struct pollfd none = { .fd = -1 }, agent = { .fd = tar->connection, .events = POLLIN };
 	struct job_end end;
-	char said[512];
 
-	if (tar->late)
-		return fail(failure, "%s: not done in time; --timeout gives it more", doing);
-	close(tar->data);
+	cleanup_close(&tar->data);
 	tar->data = -1;
-	if (!job_wait(tar->connection, remaining_ms(tar->transfer), &end, failure))
+	if (tar->late || !await(tar, &none, &agent))
+		return fail(failure, "%s: not done in time; --timeout gives it more", doing);
+	if (!job_wait(tar->connection, 0, &end, failure))
 		return false;
 	if (end.exit_code == 0)
 		return true;
 
-	const ssize_t length = read(tar->messages, said, sizeof(said) - 1);
-	said[length > 0 ? length : 0] = '\0';
-	said[strcspn(said, "\n")] = '\0';
+	if (tar->messages >= 0)
+		messages_take(tar);
+	tar->said[strcspn(tar->said, "\n")] = '\0';
 	return fail(failure, "%s: tar in the session ended with status %d%s%s", doing,
-		    end.exit_code, *said ? ": " : "", said);
+		    end.exit_code, *tar->said ? ": " : "", tar->said);
 }
 
 void tar_close(struct tar *tar)

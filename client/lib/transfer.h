@@ -36,9 +36,11 @@ bool transfer_get(struct transfer *transfer, char *const sources[], size_t count
 struct tar {
 	struct transfer *transfer;
 	int connection;
-	int data;     // our end of its standard input or output, O_NONBLOCK
-	int messages; // our end of its standard error
-	bool input;   // whether `data` is its standard input
+	int data;	// our end of its standard input or output, O_NONBLOCK
+	int messages;	// our end of its standard error
+	bool input;	// whether `data` is its standard input
+	char said[512]; // the first of what it wrote to its standard error
+	size_t said_length;
 	bool ended;   // it ended while we wrote
 	bool late;    // the deadline passed
 	uint64_t raw; // bytes that may still come, of any kind

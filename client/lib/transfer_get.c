@@ -354,14 +354,10 @@ static bool get_source(struct unpack *unpack, const char *source, const char *re
 	if (!printable_name(unpack->name))
 		return fail(failure, "getting '%s': control characters in its name", source);
 
-	char *argv[] = { (char[]){ "tar" },
-			 (char[]){ "--create" },
-			 (char[]){ "--file=-" },
-			 (char[]){ "--format=gnu" },
-			 (char[]){ "--hard-dereference" },
-			 where,
-			 what,
-			 NULL };
+	char *argv[] = { (char[]){ "tar" }, (char[]){ "--create" }, (char[]){ "--file=-" },
+			 (char[]){ "--format=gnu" }, (char[]){ "--hard-dereference" },
+			 // What follows is a name as it is, not one with escapes.
+			 (char[]){ "--no-unquote" }, where, what, NULL };
 	bool good = tar_start(&tar, unpack->transfer, argv, false, failure) &&
 		    archive_get(unpack, &tar, failure) &&
 		    tar_finish(&tar, "getting files", failure);

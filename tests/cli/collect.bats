@@ -38,8 +38,9 @@ setup() {
 	works b "$living"
 }
 
-@test "create removes the dead as well" {
+@test "create removes the dead when it needs the room" {
 	ended a
+	policy 'maximum sessions-per-caller 1'
 	create a
 	[ "$(as a lodger list --json | jq -r '.[].session')" = "$SESSION" ]
 }

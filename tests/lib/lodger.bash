@@ -144,15 +144,15 @@ leaves_nothing_end() {
 
 # policy LINE…: adds lines to the policy until the end of the test.
 policy() {
-	[ -e "$BATS_TEST_TMPDIR/policy" ] || cp -p "$POLICY" "$BATS_TEST_TMPDIR/policy"
+	[ -e "$BATS_TEST_TMPDIR/.policy-before" ] || cp -p "$POLICY" "$BATS_TEST_TMPDIR/.policy-before"
 	printf '%s\n' "$@" >>"$POLICY"
 }
 
 policy_restore() {
-	[ ! -e "$BATS_TEST_TMPDIR/policy" ] || {
-		cp -p "$BATS_TEST_TMPDIR/policy" "$POLICY.new"
+	[ ! -e "$BATS_TEST_TMPDIR/.policy-before" ] || {
+		cp -p "$BATS_TEST_TMPDIR/.policy-before" "$POLICY.new"
 		mv "$POLICY.new" "$POLICY"
-		rm "$BATS_TEST_TMPDIR/policy"
+		rm "$BATS_TEST_TMPDIR/.policy-before"
 	}
 }
 

@@ -238,7 +238,7 @@ as_expect() {
 		wait
 	END
 	exits 0
-	# The client may have died before it could clear up: then the next create does.
+	# The client may have died before it could clear up: then something is left to collect.
 	until_true 10 eval '[ "$(as a lodger list --json 2>/dev/null | jq -c "map(select(.state == \"live\") | .session)")" = "[\"$S\"]" ]'
 }
 
