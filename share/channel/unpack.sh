@@ -201,7 +201,9 @@ finish_gcc() {
 	for name in "$out/bin/$triplet"-{cpp,gcc,g++}-[0-9]*; do
 		wrap "$name" "$gccWrapper"
 	done
+	# Debian 13 has gold in a package of its own.
 	for name in "$out/bin/$triplet"-ld.{bfd,gold}; do
+		[[ -e $name ]] || continue
 		wrap "$name" "$ldWrapper" -e "s|@loader@|$loader|" \
 			-e "s|@rpath@|$libc/lib/$triplet:$out/lib/$triplet|"
 	done

@@ -227,8 +227,10 @@ other_daemon() {
 		#include <iostream>
 		int main() { try { throw 7; } catch (int seven) { std::cout << seven << "\n"; } }
 	END
-	local option
-	for option in "" -static -static-pie "-flto -O2" -fuse-ld=gold; do
+	local option options=("" -static -static-pie "-flto -O2" -fuse-ld=bfd)
+	# Debian 13 has gold in a package of its own.
+	! as_lodger nix-shell -p gcc --run 'type -P ld.gold' || options+=(-fuse-ld=gold)
+	for option in "${options[@]}"; do
 		run -0 as_lodger nix-shell -p gcc --run "gcc $option x.c -o x -lm && ./x"
 		[ "$output" = 7 ]
 	done

@@ -253,7 +253,7 @@ all_refused() {
 }
 
 @test "a policy that others could have written, or that is no plain file, refuses everything" {
-	local change text saved=$BATS_TEST_TMPDIR/policy
+	local change text saved=$BATS_TEST_TMPDIR/.policy-before
 	made --create "$OPEN"
 	while IFS='|' read -r text change; do
 		policy '# to be spoiled'

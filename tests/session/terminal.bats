@@ -189,8 +189,8 @@ as_expect() {
 @test "a client that is told to end gives the terminal back" {
 	run on_terminal a <<-'END'
 		do {stty -g >before}
-		type {lodger exec -t $S -- sleep 86521}
-		after 500
+		type {lodger exec -t $S -- sh -c 'echo begun-$((1 + 1)); exec sleep 86521'}
+		want {begun-2}
 		exec kill -TERM [client]
 		want {host> }
 		do_want {echo outside $?} {outside 143}
