@@ -16,8 +16,8 @@ const struct command commands[] = {
 	  "its own. ^C is passed on; a second one within two seconds ends the session.",
 	  OPTIONS_LIMITS | OPTIONS_JOB | OPTIONS_TERMINAL | OPTIONS_USAGE, true, 1, -1, run_run },
 	{ "exec", "SESSION [--] COMMAND [ARG]...", "run a command in a session",
-	  "As run, in a session that there is already. What the command leaves running in its\n"
-	  "process group ends with it.",
+	  "As run, in a session that there is already. What the command leaves running goes\n"
+	  "on; when lodger ends before the command, the command's process group ends with it.",
 	  OPTIONS_JOB | OPTIONS_TERMINAL, true, 2, -1, exec_run },
 	{ "shell", "[SESSION]", "work in a session",
 	  "An interactive bash (with -p: nix-shell) on a terminal of its own. Without SESSION one\n"

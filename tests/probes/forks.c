@@ -31,11 +31,14 @@ static int thread_make(void)
 
 static int process_make(void)
 {
+	const pid_t parent = getpid();
 	pid_t child = fork();
 
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pause();
+		// It may have died before that.
+		if (getppid() == parent)
+			pause();
 		_exit(0);
 	}
 	return child < 0 ? errno : 0;
