@@ -293,10 +293,16 @@ bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 	const ssize_t size = packet_receive(connection, &header);
 	if (size < 0 && errno != ECONNRESET && errno != EPIPE)
 		return fail(failure, "reading the agent's reply: %s", strerror(errno));
-	if (size <= 0)
+	if (size < 0)
 		return true;
 
 	reply->descriptor = descriptor_take(&header);
+	// An empty packet looks like the end, but for the descriptors that may come with it.
+	if (size == 0) {
+		cleanup_close(&reply->descriptor);
+		reply->descriptor = -1;
+		return true;
+	}
 	Reply *message = (header.msg_flags & MSG_TRUNC)
 				 ? NULL
 				 : lodger__agent__reply__unpack(NULL, (size_t)size, packet);
