@@ -24,13 +24,14 @@ const struct policy_key policy_keys[MAXIMUM_COUNT] = {
 
 const char *const policy_optional_names[OPTIONAL_COUNT] = { "memory", "swap", "pids", "cpu" };
 
-// Digits and perhaps one letter of K, M, G, T. expand_number(3) of libbsd alone would take more
-// letters behind the first, and a sign.
+// Digits and perhaps one letter of K, M, G, T. expand_number(3) of libbsd alone would take other
+// letters too, more of them behind the first, and a sign.
 static bool number_parse(const char *word, uint64_t *value)
 {
 	size_t digits = strspn(word, "0123456789");
+	size_t letters = strspn(word + digits, "KMGTkmgt");
 
-	return digits > 0 && digits < 16 && (word[digits] == '\0' || word[digits + 1] == '\0') &&
+	return digits > 0 && digits < 16 && letters <= 1 && word[digits + letters] == '\0' &&
 	       expand_number(word, value) == 0 && *value <= VALUE_MAX;
 }
 
