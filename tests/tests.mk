@@ -46,11 +46,13 @@ $(B)/probes/%: tests/probes/%.c Makefile tests/tests.mk
 unit: $(UNIT_TESTS)  ## build the unit tests
 probes: $(PROBES)  ## build the programs that attack from inside and outside
 
+include tests/fuzz/fuzz.mk
+
 .PHONY: check
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s unit probes $(S)/lodger
+	$(MAKE) -s unit probes fuzz-targets $(S)/lodger
 	tests/run $(T)
 
 .PHONY: check-unit
