@@ -89,6 +89,9 @@ static int base_enter(const char *hierarchy, const char *file)
 
 	snprintf(path, sizeof(path), MOUNT "%s", hierarchy);
 	at = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	// One that is taken for missing keeps its part of every session that is removed meanwhile.
+	if (at < 0 && errno != ENOENT)
+		die("opening", path);
 	snprintf(path, sizeof(path), "%s", base);
 	while (at >= 0 && (next = strsep(&rest, "/"))) {
 		// Once, when it is new: what is above may be somebody else's to manage.

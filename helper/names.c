@@ -33,13 +33,14 @@ void names_add(uint32_t number)
 
 void names_remove(uint32_t number)
 {
-	char path[64];
+	char file[64], link[64];
 
 	for (size_t i = 0; i < COUNT(records); i++) {
-		snprintf(path, sizeof(path), USERDB "/lodger-%u.%s", number, records[i][0]);
-		unlink(path);
-		snprintf(path, sizeof(path), USERDB "/%u.%s", SESSION_UID_BASE + number,
+		snprintf(file, sizeof(file), USERDB "/lodger-%u.%s", number, records[i][0]);
+		snprintf(link, sizeof(link), USERDB "/%u.%s", SESSION_UID_BASE + number,
 			 records[i][0]);
-		unlink(path);
+		// The link first: without its file it would be nobody's.
+		if ((unlink(link) < 0 && errno != ENOENT) || (unlink(file) < 0 && errno != ENOENT))
+			die("removing", file);
 	}
 }

@@ -178,10 +178,9 @@ void sessions_record(const struct record *record)
 Lodger__Helper__Code sessions_lookup(uint32_t number, struct record *record)
 {
 	autoclose int directory = session_open(number);
-	autoclose int fd = openat(directory, "record", O_RDONLY | OPEN_SAFE);
-
 	if (directory < 0)
-		return CODE(ALREADY_GONE);
+		return errno == ENOENT ? CODE(ALREADY_GONE) : CODE(BUSY);
+	autoclose int fd = openat(directory, "record", O_RDONLY | OPEN_SAFE);
 	return fd >= 0 && record_read(fd, number, record) ? CODE(OK) : CODE(BUSY);
 }
 

@@ -37,10 +37,19 @@ $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 $(S)/lodger: $(call san,$(filter-out $(GET_STAND_IN),$(CLIENT_SRC))) $(SAN_COMMON)
 	$(CC) $(SANITIZE) -o $@ $^ -larchive $(CLIENT_LIBS)
 
+# The agent as some session tests run it a second time. It starts with an empty environment, so what
+# the sanitizer is to know is linked in.
+$(S)/lodger-agent: $(call san,$(AGENT_SRC) tests/lib/agent_sanitizer.c) $(SAN_COMMON)
+	$(CC) $(SANITIZE) -o $@ $^ -lseccomp -lcap -lprotobuf-c -lbsd
+
 # Static, since they run inside sessions too.
 $(B)/probes/%: tests/probes/%.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -static -o $@ $<
+
+$(B)/tests/fault: tests/fault/fault.c tests/probes/rawhelper.h Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
 
 .PHONY: unit probes
 unit: $(UNIT_TESTS)  ## build the unit tests
@@ -52,8 +61,12 @@ include tests/fuzz/fuzz.mk
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s unit probes fuzz-targets $(S)/lodger
+	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault
 	tests/run $(T)
+
+.PHONY: check-fault
+check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every system call, in every way
+	tests/fault/run all
 
 .PHONY: check-unit
 check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root

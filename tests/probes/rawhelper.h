@@ -1,4 +1,4 @@
-// The helper's messages by hand, for rawhelper: what no library would encode can be encoded here.
+// The helper's messages by hand, for rawhelper and tests/fault: what no library would encode can be encoded here.
 #pragma once
 
 #include <stdbool.h>
@@ -153,7 +153,7 @@ static uint64_t get_varint(const uint8_t **at, const uint8_t *end)
 }
 
 // Prints a Reply frame, which is short and the helper's own: see helper.proto.
-static void reply_print(const uint8_t *frame, size_t size)
+static inline void reply_print(const uint8_t *frame, size_t size)
 {
 	static const char *const codes[] = {
 		"NONE",	  "OK",	   "ALREADY_GONE", "CALLER", "REQUEST", "VERSION",

@@ -249,9 +249,9 @@ early() {
 # early_until OPTION TEXT…: calls it until each of the ends has been seen: at what moment a signal
 # arrives is the scheduler's.
 early_until() {
-	local option=$1 round text seen=
+	local option=$1 text seen=
 	shift
-	for round in {1..20}; do
+	for _ in {1..20}; do
 		seen+=$(early "$option")
 		for text; do
 			[[ $seen == *"$text"* ]] || continue 2

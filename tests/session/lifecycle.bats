@@ -216,7 +216,8 @@ gone() {
 		# Not as a job of this shell, which would ignore SIGINT for it.
 		as a bash -c "set -m; lodger run -- sh -c 'echo \$LODGER_SESSION; sleep 86741' & echo \$!; wait \$!" \
 			>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- 4>&- &
-		until_true 10 grep -q lodger- "$BATS_TEST_TMPDIR/out"
+		# Two processes write to it, in any order.
+		until_true 20 eval '[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" = 2 ]'
 		client=$(grep -x '[0-9]*' "$BATS_TEST_TMPDIR/out")
 		session=$(grep -x 'lodger-[0-9]*' "$BATS_TEST_TMPDIR/out")
 		[ "$(state_of a "$session")" = live ]
