@@ -25,12 +25,13 @@ static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm"
 static int parent_open(int root, const char *path, char buffer[PATH_MAX], char **name)
 {
 	int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
-	char *rest = buffer, *next;
+	char *slash;
 
 	snprintf(buffer, PATH_MAX, "%s", path + 1);
-	while ((next = strsep(&rest, "/")) && rest) {
-		bool made = mkdirat(at, next, 0755) == 0;
-		int inner = openat(at, next, OPEN_DIRECTORY);
+	for (*name = buffer; (slash = strchr(*name, '/')); *name = slash + 1) {
+		*slash = '\0';
+		bool made = mkdirat(at, *name, 0755) == 0;
+		int inner = openat(at, *name, OPEN_DIRECTORY);
 
 		// umask is 077.
 		if (inner < 0 || (made && fchmod(inner, 0755) < 0))
@@ -38,7 +39,6 @@ static int parent_open(int root, const char *path, char buffer[PATH_MAX], char *
 		close(at);
 		at = inner;
 	}
-	*name = next;
 	return at;
 }
 
@@ -89,7 +89,6 @@ static int filesystem_make(const char *type, const char *const options[], uint64
 static void clone_add(int root, const char *source, const char *target, uint64_t flags)
 {
 	struct mount_attr attributes = { .attr_set = flags };
-	char buffer[PATH_MAX], *name, link[PATH_MAX] = "";
 	struct stat status;
 	autoclose int tree =
 		open_tree(AT_FDCWD, source,
@@ -100,6 +99,7 @@ static void clone_add(int root, const char *source, const char *target, uint64_t
 	if (tree < 0 || fstat(tree, &status) < 0)
 		die("cloning", source);
 	if (S_ISLNK(status.st_mode)) {
+		char buffer[PATH_MAX], *name, link[PATH_MAX] = "";
 		autoclose int at = parent_open(root, target, buffer, &name);
 
 		if (readlinkat(tree, "", link, sizeof(link) - 1) < 0 ||
