@@ -47,7 +47,9 @@ void session_destroy(uint32_t number, const struct caller *caller)
 		seen = true;
 		cgroup_kill(&cgroup);
 		autoclose int lock = sessions_lock(number);
-		if (lock >= 0 && sessions_remove(number))
+		// Looked up again: without its record this is half of another one's new session.
+		if (lock >= 0 && sessions_lookup(number, &record) == CODE(OK) &&
+		    sessions_remove(number))
 			destroy_answer(CODE(OK), number);
 	}
 	refuse(CODE(BUSY), "session",

@@ -158,7 +158,8 @@ void sessions_claim(const struct policy *policy, struct record *record, int *loc
 	if (directory < 0 || fchmod(directory, 0711) < 0)
 		die("opening", "the session's directory");
 	*lock = openat(directory, "lock", O_RDWR | O_CREAT | O_EXCL | OPEN_SAFE, 0600);
-	if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) < 0)
+	// A DESTROY that is late for the number's last session may hold it while it looks.
+	if (*lock < 0 || flock(*lock, LOCK_EX) < 0)
 		die("locking", "the session");
 	*listener = socket_listen(directory, record->number, record->owner);
 }
