@@ -68,6 +68,10 @@ check:  ## as root: install everything and run all fast tests (T=NAME: only thos
 check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every system call, in every way
 	tests/fault/run all
 
+.PHONY: check-defences
+check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and the test that notices (T=NAME…)
+	tests/attack/defences $(T)
+
 .PHONY: check-unit
 check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root
 	@for test in $(UNIT_TESTS); do $$test || exit 1; done
