@@ -15,11 +15,12 @@
 #define ENTER_V1 "tasks"
 #define ENTER_V2 "cgroup.procs"
 
-// v1: one hierarchy a controller. v2: the first entry alone, at MOUNT itself.
-static const char *const hierarchies[CGROUP_HIERARCHIES] = { "memory", "pids", "cpu", "cpuacct" };
-// Where the owner of the caller's cgroup could stop the helper besides: v1's freezer, and the v2
-// tree of a hybrid machine.
-static const char *const others[][2] = { { "freezer", ENTER_V1 }, { "unified", ENTER_V2 } };
+// v1: one hierarchy a controller. v2: the first entry alone, at MOUNT itself. Behind those that hold
+// sessions, where the owner of the caller's cgroup could stop the helper besides: v1's freezer, and the
+// v2 tree of a hybrid machine.
+static const char *const hierarchies[] = {
+	"memory", "pids", "cpu", "cpuacct", "freezer", "unified"
+};
 
 // The limits, in the order of policy_optional_names. `hierarchy` is an index above; swap is
 // forbidden by allowing none (v2), or by no more memory and swap together than memory (v1). CPU is
@@ -38,7 +39,7 @@ static const struct {
 
 static bool v2;		 // which version the machine is on
 static const char *base; // the policy's cgroup
-static int base_directory[CGROUP_HIERARCHIES];
+static int base_directory[] = { -1, -1, -1, -1, -1, -1 };
 
 static int file_write(int directory, const char *name, const char *value)
 {
@@ -56,11 +57,6 @@ static void controllers_hand_down(int directory)
 	file_write(directory, "cgroup.subtree_control", "+cpu");
 }
 
-static int directory_open(int at, const char *name)
-{
-	return at < 0 ? -1 : openat(at, name, OPEN_DIRECTORY);
-}
-
 // Makes cgroup `name` in `at` unless it is there, readable for the client's usage figures, and
 // opens it.
 static int directory_make(int at, const char *name)
@@ -68,7 +64,7 @@ static int directory_make(int at, const char *name)
 	// umask is 077.
 	if (mkdirat(at, name, 0755) < 0 ? errno != EEXIST : fchmodat(at, name, 0755, 0) < 0)
 		die("making the cgroup", name);
-	int fd = directory_open(at, name);
+	int fd = openat(at, name, OPEN_DIRECTORY);
 	if (fd < 0)
 		die("opening the cgroup", name);
 	return fd;
@@ -114,12 +110,10 @@ void cgroup_enter_own(const char *policy_base)
 		die("looking at", MOUNT);
 	v2 = status.f_type == CGROUP2_SUPER_MAGIC;
 	base = policy_base;
-	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
-		base_directory[i] = v2 ? -1 : base_enter(hierarchies[i], ENTER_V1);
-	if (v2)
-		base_directory[0] = base_enter("", ENTER_V2);
-	for (size_t i = 0; i < COUNT(others) && !v2; i++)
-		close(base_enter(others[i][0], others[i][1]));
+	for (size_t i = 0; i < (v2 ? 1 : COUNT(hierarchies)); i++)
+		base_directory[i] =
+			base_enter(v2 ? "" : hierarchies[i],
+				   v2 || i == COUNT(hierarchies) - 1 ? ENTER_V2 : ENTER_V1);
 }
 
 struct cgroup cgroup_create(uint32_t number, const uint64_t limits[LIMIT_COUNT],
@@ -158,7 +152,8 @@ struct cgroup cgroup_open(uint32_t number)
 	struct cgroup cgroup;
 
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
-		cgroup.directory[i] = directory_open(base_directory[i], session_digits(number));
+		cgroup.directory[i] =
+			openat(base_directory[i], session_digits(number), OPEN_DIRECTORY);
 	return cgroup;
 }
 
@@ -225,9 +220,9 @@ bool cgroup_remove(uint32_t number)
 	bool gone = true;
 
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
-		if (base_directory[i] >= 0 &&
-		    unlinkat(base_directory[i], session_digits(number), AT_REMOVEDIR) < 0 &&
-		    errno != ENOENT)
+		// EBADF: there is no such hierarchy.
+		if (unlinkat(base_directory[i], session_digits(number), AT_REMOVEDIR) < 0 &&
+		    errno != ENOENT && errno != EBADF)
 			gone = false;
 	return gone;
 }

@@ -101,22 +101,6 @@ static void leader_release(int pair)
 		refuse(CODE(SYSTEM), "", "%.*s", n < 0 ? 0 : (int)n, message);
 }
 
-static _Noreturn void create_answer(void)
-{
-	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
-	const uint64_t *limits = record.limits;
-	char detail[300];
-
-	reply.code = CODE(OK);
-	reply.session = record.number;
-	snprintf(detail, sizeof(detail),
-		 "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes "
-		 "%lu, ttl %lu, network %u",
-		 record.number, limits[LIMIT_MEMORY], limits[LIMIT_PIDS], limits[LIMIT_CPU],
-		 limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL], record.network);
-	report_success(&reply, detail);
-}
-
 void session_create(const struct request *request, const struct policy *policy,
 		    const struct caller *caller)
 {
@@ -156,9 +140,13 @@ void session_create(const struct request *request, const struct policy *policy,
 		leader_prepare(policy, &cgroup, pair[1]);
 		agent_execute(agent, listener, lock);
 	}
-	capability_use(0);
+	filter_last();
 	close(pair[1]);
 	sessions_record(&record);
 	leader_release(pair[0]);
-	create_answer();
+	const uint64_t *limits = record.limits;
+	report(CODE(OK), "", record.number, 0,
+	       "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes %lu, ttl %lu, network %u",
+	       record.number, limits[LIMIT_MEMORY], limits[LIMIT_PIDS], limits[LIMIT_CPU],
+	       limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL], record.network);
 }

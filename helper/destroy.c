@@ -7,17 +7,6 @@
 #define DESTROY_USEC 20000000U
 #define PAUSE_LONG 50000U
 
-static _Noreturn void destroy_answer(Lodger__Helper__Code code, uint32_t number)
-{
-	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
-	char name[SESSION_NAME_SIZE];
-
-	session_name(number, name);
-	reply.code = code;
-	reply.session = number;
-	report_success(&reply, name);
-}
-
 void session_destroy(uint32_t number, const struct caller *caller)
 {
 	const uint64_t end = clock_boot_usec() + DESTROY_USEC;
@@ -34,7 +23,7 @@ void session_destroy(uint32_t number, const struct caller *caller)
 		struct cgroup cgroup = cgroup_open(number);
 		Lodger__Helper__Code code = sessions_lookup(number, &record);
 		if (code == CODE(ALREADY_GONE))
-			destroy_answer(seen ? CODE(OK) : code, number);
+			report(seen ? CODE(OK) : code, "", number, 0, "lodger-%u", number);
 		if (code != CODE(OK)) {
 			// Nobody comes back for what a killed helper left half made.
 			if (pause > PAUSE_LONG)
@@ -50,21 +39,10 @@ void session_destroy(uint32_t number, const struct caller *caller)
 		// Looked up again: without its record this is half of another one's new session.
 		if (lock >= 0 && sessions_lookup(number, &record) == CODE(OK) &&
 		    sessions_remove(number))
-			destroy_answer(CODE(OK), number);
+			report(CODE(OK), "", number, 0, "lodger-%u", number);
 	}
 	refuse(CODE(BUSY), "session",
 	       "lodger-%u has not ended: another helper is at it, or the kernel still holds a "
 	       "process of it; it keeps its number until lodger collect finds it gone",
 	       number);
-}
-
-void session_collect(void)
-{
-	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
-	char detail[64];
-
-	reply.code = CODE(OK);
-	reply.collected = sessions_collect();
-	snprintf(detail, sizeof(detail), "%u dead sessions removed", reply.collected);
-	report_success(&reply, detail);
 }

@@ -26,7 +26,6 @@ static const struct {
 	{ RLIMIT_NOFILE, "RLIMIT_NOFILE", 65536, 256 },
 	{ RLIMIT_NPROC, "RLIMIT_NPROC", RLIM_INFINITY, 1024 },
 	{ RLIMIT_CPU, "RLIMIT_CPU", RLIM_INFINITY, 3600 },
-	{ RLIMIT_RTTIME, "RLIMIT_RTTIME", RLIM_INFINITY, 0 },
 	{ RLIMIT_NICE, "RLIMIT_NICE", 0, 0 },
 	{ RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0, 0 },
 	{ RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 8UL << 20, 0 },
@@ -76,9 +75,8 @@ static void signals_reset(void)
 	const struct itimerval none = { 0 };
 	sigset_t empty;
 
-	setitimer(ITIMER_REAL, &none, NULL);
-	setitimer(ITIMER_VIRTUAL, &none, NULL);
-	setitimer(ITIMER_PROF, &none, NULL);
+	for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
+		setitimer(which, &none, NULL);
 	// SIGKILL, SIGSTOP and the two that the C library keeps cannot be set: that is no failure.
 	for (int number = 1; number < _NSIG; number++) {
 		signal(number, SIG_IGN);

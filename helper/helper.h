@@ -33,21 +33,21 @@
 
 // For the log: on whose behalf, and what is being done.
 extern uid_t report_caller;
-extern const char *report_operation;
+extern uint32_t report_operation; // enum operation
 // Where a session leader tells its parent what went wrong; -1 in every other process.
 extern int report_parent;
 // Called once before a refusal is answered.
 extern void (*report_undo)(void);
 
-// Answers with `code`, logs, exits. `field` names what in the request or policy is to blame, or "".
-_Noreturn void refuse(Lodger__Helper__Code code, const char *field, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+// Logs, answers with `code` and exits; if that is neither OK nor ALREADY_GONE, a refusal, undoes
+// first. `field` names what in the request or policy is to blame, or is "".
+_Noreturn void report(Lodger__Helper__Code code, const char *field, uint32_t session,
+		      uint32_t collected, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+#define refuse(code, field, ...) report(code, field, 0, 0, __VA_ARGS__)
 
 // refuse(CODE(SYSTEM)) for a failed call: "doing object: what errno says".
 _Noreturn void die(const char *doing, const char *object);
-
-// Answers with success and exits. `detail` goes to the log.
-_Noreturn void report_success(Lodger__Helper__Reply *reply, const char *detail);
 
 // guard.c ----------------------------------------------------------------------------------------
 
@@ -74,8 +74,20 @@ void capability_use(uint64_t set);
 // what a successful setresuid(2) claims is read back.
 void identity_check(uid_t id);
 
+// Gives up for good all permitted capabilities but those in `set`.
+void capability_only(uint64_t set);
+
 // Becomes uid and gid `id` for good: no group, no capability in any set, securebits locked.
 void identity_become(uid_t id);
+
+// filter.c ---------------------------------------------------------------------------------------
+
+// Denies this process, and with it every session, what neither has any use for.
+void filter_start(void);
+
+// For when nothing is left to be started: leaves CAP_KILL and a short list of calls; any other call
+// ends the process.
+void filter_last(void);
 
 // policy.c ---------------------------------------------------------------------------------------
 
@@ -123,6 +135,10 @@ bool cgroup_remove(uint32_t number);
 // An empty directory on which a session's root stands while it is built, in the session's own mount
 // namespace: outside nothing is ever seen there.
 #define SESSIONS_STAGE LODGER_RUN "/root"
+
+// Opens directory `name` in `at`, made with `mode` if it was not there. Refuses when it is not root's,
+// or others could write there.
+int root_directory_open(int at, const char *name, mode_t mode);
 
 // Opens /run/lodger and what is in it, making it if need be. Refuses when others could write there.
 void sessions_open(void);
@@ -183,6 +199,3 @@ _Noreturn void session_create(const struct request *request, const struct policy
 
 // Ends session `number` if `caller` owns it or is root, and answers.
 _Noreturn void session_destroy(uint32_t number, const struct caller *caller);
-
-// Removes every dead session and answers.
-_Noreturn void session_collect(void);

@@ -12,6 +12,7 @@ int main(int argc, char *argv[])
 
 	guard_start(argc, argv, &caller);
 	guard_detach();
+	filter_start();
 	// Root's own file, which names the cgroup to leave the caller's for. Making that cgroup
 	// takes CAP_DAC_OVERRIDE, which is then gone, and only then is anything waited for or
 	// locked.
@@ -21,16 +22,12 @@ int main(int argc, char *argv[])
 	request_read(&request);
 	sessions_open();
 
-	switch ((enum operation)request.operation) {
-	case OPERATION_CREATE:
-		report_operation = "create";
+	report_operation = request.operation;
+	if (request.operation == OPERATION_CREATE)
 		session_create(&request, &policy, &caller);
-	case OPERATION_DESTROY:
-		report_operation = "destroy";
+	filter_last();
+	if (request.operation == OPERATION_DESTROY)
 		session_destroy(request.session, &caller);
-	case OPERATION_COLLECT:
-		report_operation = "collect";
-		session_collect();
-	}
-	refuse(CODE(REQUEST), "operation", "no such operation");
+	uint32_t collected = sessions_collect();
+	report(CODE(OK), "", 0, collected, "%u dead sessions removed", collected);
 }

@@ -16,9 +16,7 @@ void names_add(uint32_t number)
 	char file[32], link[32], text[256];
 	uint32_t id = SESSION_UID_BASE + number;
 
-	if (mkdir(USERDB, 0755) == 0)
-		chmod(USERDB, 0755);
-	autoclose int directory = open(USERDB, OPEN_DIRECTORY);
+	autoclose int directory = root_directory_open(AT_FDCWD, USERDB, 0755);
 	for (size_t i = 0; i < COUNT(records); i++) {
 		snprintf(file, sizeof(file), "lodger-%u.%s", number, records[i][0]);
 		snprintf(link, sizeof(link), "%u.%s", id, records[i][0]);
@@ -40,7 +38,8 @@ void names_remove(uint32_t number)
 		snprintf(link, sizeof(link), USERDB "/%u.%s", SESSION_UID_BASE + number,
 			 records[i][0]);
 		// The link first: without its file it would be nobody's.
-		if ((unlink(link) < 0 && errno != ENOENT) || (unlink(file) < 0 && errno != ENOENT))
+		if ((unlinkat(AT_FDCWD, link, 0) < 0 && errno != ENOENT) ||
+		    (unlinkat(AT_FDCWD, file, 0) < 0 && errno != ENOENT))
 			die("removing", file);
 	}
 }

@@ -58,7 +58,6 @@ static void request_check(const struct request *request)
 
 void request_read(struct request *request)
 {
-	struct pollfd answer = { .events = POLLIN };
 	int pipes[2];
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
@@ -69,7 +68,7 @@ void request_read(struct request *request)
 	if (child == 0)
 		child_run(pipes[1]);
 	close(pipes[1]);
-	answer.fd = pipes[0];
+	struct pollfd answer = { pipes[0], POLLIN, 0 };
 	int ready = poll(&answer, 1, REQUEST_MS);
 	ssize_t size = ready > 0 ? frame_read_full(pipes[0], request, sizeof(*request)) : 0;
 	close(pipes[0]);

@@ -6,13 +6,13 @@
 #include <linux/securebits.h>
 
 // All that the helper uses after start-up, and what for.
-static const uint64_t kept = CAPABILITY(CAP_SYS_ADMIN) // namespaces, mounts, host name
-			     | CAPABILITY(CAP_SETUID)  // becoming the lodger or the parser
-			     | CAPABILITY(CAP_SETGID)  // the same
-			     | CAPABILITY(CAP_SETPCAP) // emptying the bounding set, securebits
-			     | CAPABILITY(CAP_CHOWN)   // socket to the caller, home to the lodger
-			     | CAPABILITY(CAP_KILL)    // ending the session's processes
-			     | CAPABILITY(CAP_NET_ADMIN); // loopback up in the new namespace
+static uint64_t kept = CAPABILITY(CAP_SYS_ADMIN)    // namespaces, mounts, host name
+		       | CAPABILITY(CAP_SETUID)	    // becoming the lodger or the parser
+		       | CAPABILITY(CAP_SETGID)	    // the same
+		       | CAPABILITY(CAP_SETPCAP)    // emptying the bounding set, securebits
+		       | CAPABILITY(CAP_CHOWN)	    // socket to the caller, home to the lodger
+		       | CAPABILITY(CAP_KILL)	    // ending the session's processes
+		       | CAPABILITY(CAP_NET_ADMIN); // loopback up in the new namespace
 
 static void capability_set(uint64_t permitted, uint64_t effective)
 {
@@ -31,9 +31,11 @@ static void capability_set(uint64_t permitted, uint64_t effective)
 
 static void bounding_keep(uint64_t set)
 {
-	for (cap_value_t value = 0; CAP_IS_SUPPORTED(value); value++)
-		if (!(set & CAPABILITY(value)) && cap_get_bound(value) == 1 &&
-		    cap_drop_bound(value) < 0)
+	int bound;
+
+	// -1: the kernel knows no more.
+	for (cap_value_t value = 0; (bound = cap_get_bound(value)) >= 0; value++)
+		if (bound && !(set & CAPABILITY(value)) && cap_drop_bound(value) < 0)
 			die("emptying", "the capability bounding set");
 }
 
@@ -48,6 +50,12 @@ void capability_keep(void)
 void capability_use(uint64_t set)
 {
 	capability_set(kept, set);
+}
+
+void capability_only(uint64_t set)
+{
+	kept = set;
+	capability_set(kept, 0);
 }
 
 void identity_check(uid_t id)

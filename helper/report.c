@@ -9,7 +9,8 @@
 #include <syslog.h>
 
 uid_t report_caller = (uid_t)-1;
-const char *report_operation = "request";
+uint32_t report_operation;
+static const char *const operations[] = { "request", "create", "destroy", "collect" };
 int report_parent = -1;
 void (*report_undo)(void);
 
@@ -22,28 +23,19 @@ static void log_line(int priority, const char *outcome, const char *detail)
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(line, sizeof(line), "<%d>lodger-helper[%d]: uid %u %s %s: %s",
-		 LOG_AUTHPRIV | priority, getpid(), report_caller, report_operation, outcome,
-		 detail);
+		 LOG_AUTHPRIV | priority, getpid(), report_caller, operations[report_operation],
+		 outcome, detail);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		(void)!send(fd, line, strlen(line), MSG_NOSIGNAL);
 }
 
-static _Noreturn void answer(Lodger__Helper__Reply *reply)
+void report(Lodger__Helper__Code code, const char *field, uint32_t session, uint32_t collected,
+	    const char *format, ...)
 {
-	uint8_t packed[HELPER_FRAME_MAX];
-
-	reply->version = HELPER_PROTOCOL_VERSION;
-	if (lodger__helper__reply__get_packed_size(reply) > sizeof(packed))
-		_exit(HELPER_EXIT_UNHEARD);
-	size_t size = lodger__helper__reply__pack(reply, packed);
-	_exit(frame_write(STDOUT_FILENO, packed, size) == 0 ? HELPER_EXIT_REPLIED
-							    : HELPER_EXIT_UNHEARD);
-}
-
-void refuse(Lodger__Helper__Code code, const char *field, const char *format, ...)
-{
+	const bool refused = code != CODE(OK) && code != CODE(ALREADY_GONE);
 	Lodger__Helper__Reply reply = LODGER__HELPER__REPLY__INIT;
 	void (*undo)(void) = report_undo;
+	uint8_t packed[HELPER_FRAME_MAX];
 	char message[512];
 	va_list arguments;
 
@@ -56,22 +48,22 @@ void refuse(Lodger__Helper__Code code, const char *field, const char *format, ..
 		_exit(1);
 	}
 	report_undo = NULL;
-	if (undo)
+	if (refused && undo)
 		undo();
-	log_line(LOG_NOTICE, "refused", message);
+	log_line(refused ? LOG_NOTICE : LOG_INFO, refused ? "refused" : "done", message);
+	reply.version = HELPER_PROTOCOL_VERSION;
 	reply.code = code;
+	reply.session = session;
+	reply.collected = collected;
 	reply.field = (char *)field;
-	reply.message = message;
-	answer(&reply);
+	reply.message = refused ? message : "";
+	// Which is less than HELPER_FRAME_MAX by far.
+	size_t size = lodger__helper__reply__pack(&reply, packed);
+	_exit(frame_write(STDOUT_FILENO, packed, size) == 0 ? HELPER_EXIT_REPLIED
+							    : HELPER_EXIT_UNHEARD);
 }
 
 void die(const char *doing, const char *object)
 {
 	refuse(CODE(SYSTEM), "", "%s %s: %s", doing, object, strerrordesc_np(errno));
-}
-
-void report_success(Lodger__Helper__Reply *reply, const char *detail)
-{
-	log_line(LOG_INFO, "done", detail);
-	answer(reply);
 }

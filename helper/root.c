@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 
 #define READ_ONLY (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define DEVICE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
 static const char *const device_nodes[] = {
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
@@ -85,7 +86,7 @@ static int filesystem_make(const char *type, const char *const options[], uint64
 }
 
 // Clones what is at `source` on the host, with everything mounted below it, to `target` in the
-// session. A link stays a link; what the host does not have is left out.
+// session. A link stays a link; what the host does not have is left out, but for a device.
 static void clone_add(int root, const char *source, const char *target, uint64_t flags)
 {
 	struct mount_attr attributes = { .attr_set = flags };
@@ -94,6 +95,9 @@ static void clone_add(int root, const char *source, const char *target, uint64_t
 		open_tree(AT_FDCWD, source,
 			  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
 
+	// Anything but a device would be a file that is not read-only.
+	if (flags == DEVICE && (fstat(tree, &status) < 0 || !S_ISCHR(status.st_mode)))
+		refuse(CODE(POLICY), "device", "%s is not a character device here", source);
 	if (tree < 0 && errno == ENOENT)
 		return;
 	if (tree < 0 || fstat(tree, &status) < 0)
@@ -111,16 +115,6 @@ static void clone_add(int root, const char *source, const char *target, uint64_t
 	    0)
 		die("making read-only", source);
 	mount_put(tree, root, target, S_ISDIR(status.st_mode));
-}
-
-// Anything but a device at its path would be a file that is not read-only.
-static void device_add(int root, const char *path)
-{
-	struct stat status;
-
-	if (lstat(path, &status) < 0 || !S_ISCHR(status.st_mode))
-		refuse(CODE(POLICY), "device", "%s is not a character device here", path);
-	clone_add(root, path, path, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 }
 
 // Puts a read-only file of `text` over `path`, which an exposed directory may already hold.
@@ -151,7 +145,7 @@ static void kernel_add(int root)
 	mount_put(proc_mount, root, "/proc", true);
 	mount_put(pts_mount, root, "/dev/pts", true);
 	for (size_t i = 0; i < COUNT(device_nodes); i++)
-		device_add(root, device_nodes[i]);
+		clone_add(root, device_nodes[i], device_nodes[i], DEVICE);
 	for (size_t i = 0; i < COUNT(links); i++)
 		if (symlinkat(links[i][1], root, links[i][0]) < 0)
 			die("making the link", links[i][0]);
@@ -199,7 +193,7 @@ void root_build(const struct policy *policy, const struct record *record)
 	kernel_add(root);
 	for (size_t i = 0; i < policy->path_count; i++)
 		if (policy->paths[i].device)
-			device_add(root, policy->paths[i].path);
+			clone_add(root, policy->paths[i].path, policy->paths[i].path, DEVICE);
 	user_add(root, record);
 	// The directory, not the socket: a restarted daemon is found again.
 	clone_add(root, LODGER_PACKAGES, PACKAGES_TARGET, READ_ONLY | MOUNT_ATTR_NOEXEC);

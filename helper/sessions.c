@@ -15,8 +15,7 @@
 static const char *const session_files[] = { "socket", "record", "lock" };
 static int run_directory = -1, sessions_directory = -1;
 
-// Opens directory `name` in `at`, made with `mode` if it was not there.
-static int directory_open(int at, const char *name, mode_t mode)
+int root_directory_open(int at, const char *name, mode_t mode)
 {
 	struct stat status;
 	bool made = mkdirat(at, name, mode) == 0;
@@ -33,9 +32,9 @@ static int directory_open(int at, const char *name, mode_t mode)
 
 void sessions_open(void)
 {
-	run_directory = directory_open(AT_FDCWD, LODGER_RUN, 0755);
-	sessions_directory = directory_open(run_directory, "sessions", 0755);
-	close(directory_open(run_directory, "root", 0700));
+	run_directory = root_directory_open(AT_FDCWD, LODGER_RUN, 0755);
+	sessions_directory = root_directory_open(run_directory, "sessions", 0755);
+	close(root_directory_open(run_directory, "root", 0700));
 }
 
 static int session_open(uint32_t number)

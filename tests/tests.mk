@@ -51,6 +51,10 @@ $(B)/tests/fault: tests/fault/fault.c tests/probes/rawhelper.h Makefile tests/te
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
 
+$(B)/tests/tracer: tests/trace/tracer.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O1 -o $@ $< -lseccomp -lcap
+
 .PHONY: unit probes
 unit: $(UNIT_TESTS)  ## build the unit tests
 probes: $(PROBES)  ## build the programs that attack from inside and outside
@@ -61,7 +65,7 @@ include tests/fuzz/fuzz.mk
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault
+	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer
 	tests/run $(T)
 
 .PHONY: check-fault

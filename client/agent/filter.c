@@ -5,9 +5,10 @@
 // test for "any of these bits" nor one for calls that it does not know.
 #include "filter.h"
 
+#include "architecture.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
@@ -20,14 +21,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-#if defined(__x86_64__)
-#define NATIVE_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define NATIVE_ARCHITECTURE AUDIT_ARCH_AARCH64
-#else
-#error "filter.c must be told this machine's AUDIT_ARCH and the calls that only it has"
-#endif
 
 // Calls younger than Debian 12's headers; these numbers are the same on all machines.
 #ifndef __NR_fchmodat2

@@ -279,7 +279,7 @@ inline session_create()
 		   fi);
 	LOOK((leader[made] == RUNNING || leader[made] == DEAD)); // leader_release: read
 	if
-	:: true				   // create_answer
+	:: true				   // session_create
 	:: leader[made] == DEAD -> goto undo // it said why it failed
 	fi
 }

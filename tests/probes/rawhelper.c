@@ -317,7 +317,8 @@ static void signals_send(pid_t child)
 		usleep((useconds_t)signal_usec);
 		kill(child, signal_number);
 	}
-	if (!storm || !became_root(child))
+	// Within one session everybody may send SIGCONT, up to the helper's setsid(2).
+	if (!storm || !became_root(child) || getsid(child) != child)
 		return;
 	for (int number = 1; number < NSIG; number++, storm_sent++)
 		storm_delivered += kill(child, number) == 0;
