@@ -114,7 +114,11 @@ void session_create(const struct request *request, const struct policy *policy,
 		refuse(CODE(PERMISSION), "network",
 		       "the policy does not allow you the host's network");
 	memcpy(record.limits, request->limits, sizeof(record.limits));
-	policy_apply(policy, record.limits);
+	int limit = policy_apply(policy, record.limits);
+	if (limit < LIMIT_COUNT)
+		refuse(CODE(LIMIT), policy_keys[limit].name,
+		       "%s of %lu asked for; the policy allows %lu to %lu", policy_keys[limit].name,
+		       record.limits[limit], policy_keys[limit].least, policy->maxima[limit]);
 	int agent = open(AGENT, O_PATH | OPEN_SAFE);
 	if (agent < 0)
 		die("opening", AGENT);

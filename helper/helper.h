@@ -94,10 +94,6 @@ void filter_last(void);
 // Reads and parses the file. Refuses with CODE_POLICY when it is missing, unsafe or wrong.
 void policy_load(struct policy *policy, const struct caller *caller);
 
-// Fills the zeros of `limits` with the defaults; refuses with CODE_LIMIT what is over a maximum or
-// under what a session needs to start.
-void policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT]);
-
 // cgroup.c ---------------------------------------------------------------------------------------
 
 #define CGROUP_HIERARCHIES 4
