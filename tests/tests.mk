@@ -61,7 +61,7 @@ include tests/fuzz/fuzz.mk
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault
+	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault
 	tests/run $(T)
 
 .PHONY: check-fault
