@@ -81,6 +81,7 @@ static void marks(char *text, size_t size)
 		LODGER_SESSIONS,
 		"/run/userdb",
 		"/sys/fs/cgroup/lodger",
+		"/sys/fs/cgroup/system.slice/lodger.service",
 		"/sys/fs/cgroup/memory/lodger",
 		"/sys/fs/cgroup/pids/lodger",
 		"/sys/fs/cgroup/cpu/lodger",
