@@ -71,3 +71,9 @@ check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every s
 .PHONY: check-unit
 check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root
 	@for test in $(UNIT_TESTS); do $$test || exit 1; done
+
+.PHONY: vm-check vm-check-fast
+vm-check:  ## as root: everything on whole machines, Debian 12 and 13, emulated (hours)
+	tests/vm/check $(T)
+vm-check-fast:  ## as root: on whole machines, the tests that depend on the machine
+	tests/vm/check --fast $(T)
