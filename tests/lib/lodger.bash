@@ -109,13 +109,13 @@ processes_of() {
 }
 
 # All that a session is made of outside itself, one thing a line. Where machines for other tests are
-# built meanwhile, their mounts come and go.
+# built meanwhile, their mounts come and go, and so do those that systemd makes for a service.
 belongings() {
 	find /run/lodger -path /run/lodger/packages -prune -o -print | sort
 	find /run/userdb -mindepth 1 2>/dev/null | sort
 	cgroup_directories
 	lodger_processes
-	awk '$2 !~ "^/var/cache/" { print "mount", $0 }' /proc/mounts
+	awk '$2 !~ "^/(var/cache|run/credentials)/" { print "mount", $0 }' /proc/mounts
 	grep -E '/run/lodger/sessions' /proc/net/unix || true
 	ipcs -a | awk '$3 ~ /^(lodger-[0-9]|18790|18791)/ || $2 ~ /lodger/'
 	find /dev/shm /tmp /var/tmp -xdev \
