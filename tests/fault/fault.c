@@ -53,7 +53,7 @@ struct run {
 
 static const struct passwd *caller;
 static char base[128] = "lodger"; // the policy's cgroup, below which sessions have theirs
-static long ends[16]; // runs by code of the reply; 0: no reply
+static long ends[16];		  // runs by code of the reply; 0: no reply
 
 static void __attribute__((noreturn, format(printf, 1, 2))) give_up(const char *format, ...)
 {
