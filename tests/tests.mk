@@ -65,7 +65,7 @@ include tests/fuzz/fuzz.mk
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer
+	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer
 	tests/run $(T)
 
 .PHONY: check-fault
@@ -79,3 +79,9 @@ check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and t
 .PHONY: check-unit
 check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root
 	@for test in $(UNIT_TESTS); do $$test || exit 1; done
+
+.PHONY: vm-check vm-check-fast
+vm-check:  ## as root: everything on whole machines, Debian 12 and 13, emulated (hours)
+	tests/vm/check $(T)
+vm-check-fast:  ## as root: on whole machines, the tests that depend on the machine
+	tests/vm/check --fast $(T)

@@ -104,6 +104,9 @@ too_small() {
 			case ${lines[0]} in
 			'exit 0') [[ ${lines[1]} == 'code '@(OK\ *|"CALLER field RLIMIT_$name session 0") ]] ;;
 			'signal 11' | 'exit 98') too_small "$name" "$value" ;;
+			# The kernel takes 0 for one second, which is over on a slow machine before the helper's
+			# first step. What it may have left is looked at below, as after every other.
+			'signal 9' | 'signal 24') [ "$name" = CPU ] && [[ ${lines[1]} == 'no reply (0 bytes)' ]] ;;
 			*) false ;;
 			esac || { echo "$name:$value" "$output" && return 1; }
 		done
@@ -192,7 +195,7 @@ environment_trace() {
 		MALLOC_TRACE TMPDIR TZ TZDIR HOSTALIASES RES_OPTIONS LOCALDOMAIN RESOLV_HOST_CONF GETCONF_DIR HOME PATH; do
 		words+=("$name=$trap")
 	done
-	timeout 30 strace -f -u "$USERS-a" -o "$BATS_TEST_TMPDIR/trace" \
+	timeout 300 strace -f -u "$USERS-a" -o "$BATS_TEST_TMPDIR/trace" \
 		-e trace=open,openat,openat2,access,faccessat,faccessat2,stat,newfstatat,statx,readlink,mkdir,socket \
 		env "${words[@]}" LD_DEBUG=all MALLOC_CHECK_=3 MALLOC_PERTURB_=90 LC_ALL=lodger-trap LANGUAGE=lodger-trap \
 		GLIBC_TUNABLES=glibc.malloc.check=3 "$@"
@@ -239,7 +242,7 @@ early() {
 	for usec in 1 50 100 200 300 400 500 700 900 1200 1600 2000 3000 5000 8000 12000 200000; do
 		background as a "$HOST_PROBES/rawhelper" --create "--$1$usec" --seconds=3 >"$BATS_TEST_TMPDIR/early.$usec"
 	done
-	as b timeout 30 bash -c 'for i in 1 2 3 4 5 6 7 8; do lodger run -- true || exit 1; done'
+	as b timeout 300 bash -c 'for i in 1 2 3 4 5 6 7 8; do lodger run -- true || exit 1; done'
 	wait "${BACKGROUND[@]}"
 	BACKGROUND=()
 	head -qn1 "$BATS_TEST_TMPDIR"/early.* | sort | uniq -c

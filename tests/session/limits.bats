@@ -100,7 +100,7 @@ usage() {
 	peak=$(usage "$HOG" pids_peak) || peak=0
 	[ "$peak" = null ] || [ "$peak" -le 40 ]
 	works b "$OTHER"
-	as a timeout 20 lodger destroy "$HOG"
+	as a timeout 200 lodger destroy "$HOG"
 	wait "$HOG_PID" || true
 	works b "$OTHER"
 	run lodger_processes
