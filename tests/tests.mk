@@ -51,6 +51,10 @@ $(B)/tests/fault: tests/fault/fault.c tests/probes/rawhelper.h Makefile tests/te
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
 
+$(B)/tests/soak_agents: tests/soak/agents.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
+
 .PHONY: unit probes
 unit: $(UNIT_TESTS)  ## build the unit tests
 probes: $(PROBES)  ## build the programs that attack from inside and outside
@@ -61,12 +65,16 @@ include tests/fuzz/fuzz.mk
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault
+	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/soak_agents
 	tests/run $(T)
 
 .PHONY: check-fault
 check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every system call, in every way
 	tests/fault/run all
+
+.PHONY: soak
+soak: $(B)/tests/soak_agents  ## as root: SOAK_MINUTES (10) of random work on the installed Lodger, then a search for leaks
+	tests/soak/run
 
 .PHONY: check-defences
 check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and the test that notices (T=NAME…)

@@ -8,17 +8,7 @@ RSS_ALLOWANCE=64
 
 # agents_measure: "SESSION PID RSS-KIB PRIVATE-KIB DESCRIPTORS" of each agent, one a line.
 agents_measure() {
-	local pid uid _
-	ps -eo pid=,uid=,comm= | awk -v first="$UID_FIRST" -v last="$UID_LAST" \
-		'$3 == "lodger-agent" && $2 >= first && $2 <= last { print $1, $2 }' |
-		while read -r pid uid; do
-			# The first process of its namespace alone: what it starts bears its name for a moment.
-			[[ $(awk '$1 == "NSpid:" { print $3 }' "/proc/$pid/status" 2>/dev/null) == 1 ]] || continue
-			awk -v session="lodger-$((uid - UID_FIRST + 1))" -v pid="$pid" \
-				-v fds="$(find "/proc/$pid/fd" -mindepth 1 2>/dev/null | wc -l)" '
-				$1 == "Rss:" { rss = $2 } $1 ~ /^Private_(Clean|Dirty):/ { own += $2 }
-				END { if (rss) print session, pid, rss, own, fds }' "/proc/$pid/smaps_rollup" 2>/dev/null
-		done
+	build/tests/soak_agents
 }
 
 # The nix daemon of sessions, and one process for each connection: their pids.
