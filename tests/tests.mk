@@ -74,7 +74,7 @@ check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every s
 
 .PHONY: soak
 soak: $(B)/tests/soak_agents  ## as root: SOAK_MINUTES (10) of random work on the installed Lodger, then a search for leaks
-	tests/soak/run
+	SOAK_MINUTES=$(or $(SOAK_MINUTES),10) tests/soak/run
 
 .PHONY: check-defences
 check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and the test that notices (T=NAME…)
