@@ -41,7 +41,7 @@ check() {
 }
 
 @test "unit files are what systemd understands" {
-	run systemd-analyze verify /etc/systemd/system/lodger.service /etc/systemd/system/lodger-collect.service \
+	run systemd-analyze verify --man=no /etc/systemd/system/lodger.service /etc/systemd/system/lodger-collect.service \
 		/etc/systemd/system/lodger-collect.timer /etc/systemd/system/lodger-nix-daemon.service
 	# What it says of other units is not ours.
 	run ! grep lodger <<<"$output"
