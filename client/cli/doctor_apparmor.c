@@ -87,7 +87,8 @@ static bool agent_confinement(char *text, size_t size)
 	return read;
 }
 
-// A helper that gets no request, only to be looked at. It ends when there is none to come.
+// A helper that gets no request, only to be looked at. It ends when there is none to come, with one
+// line in the log.
 static bool helper_confinement(char *text, size_t size)
 {
 	char *const argv[] = { (char[]){ "lodger-helper" }, NULL };
@@ -104,6 +105,7 @@ static bool helper_confinement(char *text, size_t size)
 		return false;
 	autoclose int reply = out[0];
 	autoclose int reply_end = out[1];
+	(void)reply; // open until the helper has ended
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, request_end, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, reply_end, STDOUT_FILENO);
