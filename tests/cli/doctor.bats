@@ -281,7 +281,8 @@ systemd_planted() {
 			"LastTriggerUSec=Tue 2026-12-01" "ControlGroup=/$UNIT" Delegate=yes >"$T/units/$unit"
 	done
 	echo 'cpu io memory pids' | tee "$T/v2/cgroup.controllers" >"$T/v2/$UNIT/cgroup.controllers"
-	command -v setfattr >/dev/null && setfattr -n user.delegate -v 1 "$T/v2/$UNIT" || skip 'no extended attributes where tests have their files'
+	command -v setfattr >/dev/null && setfattr -n user.delegate -v 1 "$T/v2/$UNIT" ||
+		skip 'no setfattr, or no extended attributes where tests have their files'
 	touch "$T"/etc/{sysusers.d,tmpfiles.d}/lodger.conf
 	{ grep -v '^lodger-collect:' /etc/passwd; echo 'lodger-collect:x:64999:64999::/:/bin/false'; } >"$T/etc/passwd"
 	sed '/^lodger:/{s/:$/:lodger-collect/;t;s/$/,lodger-collect/}' /etc/group >"$T/etc/group"
