@@ -17,7 +17,7 @@ teardown() {
 }
 
 soak() {
-	SOAK_SEED=3 run timeout 300 tests/soak/run --taken --seconds 2 --sessions 32 "$@"
+	SOAK_SEED=3 run timeout 300 tests/soak/run --taken --seconds 4 --sessions 32 "$@"
 }
 
 @test "a few seconds with few sessions: no failure, no leak" {
