@@ -55,6 +55,10 @@ $(B)/tests/tracer: tests/trace/tracer.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O1 -o $@ $< -lseccomp -lcap
 
+$(B)/tests/soak_agents: tests/soak/agents.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
+
 .PHONY: unit probes
 unit: $(UNIT_TESTS)  ## build the unit tests
 probes: $(PROBES)  ## build the programs that attack from inside and outside
@@ -65,12 +69,17 @@ include tests/fuzz/fuzz.mk
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
 	share/install-packages build run test
 	share/setup
-	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer
+	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer \
+		$(B)/tests/soak_agents
 	tests/run $(T)
 
 .PHONY: check-fault
 check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every system call, in every way
 	tests/fault/run all
+
+.PHONY: soak
+soak: $(B)/tests/soak_agents  ## as root: SOAK_MINUTES (10) of random work on the installed Lodger, then a search for leaks
+	SOAK_MINUTES=$(or $(SOAK_MINUTES),10) tests/soak/run
 
 .PHONY: check-defences
 check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and the test that notices (T=NAME…)
