@@ -150,7 +150,8 @@ void session_create(const struct request *request, const struct policy *policy,
 	leader_release(pair[0]);
 	const uint64_t *limits = record.limits;
 	report(CODE(OK), "", record.number, 0,
-	       "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes %lu, ttl %lu, network %u",
+	       "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes %lu, ttl %lu, network %s",
 	       record.number, limits[LIMIT_MEMORY], limits[LIMIT_PIDS], limits[LIMIT_CPU],
-	       limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL], record.network);
+	       limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL],
+	       record.network == NETWORK(HOST) ? "host" : "none");
 }

@@ -39,7 +39,10 @@ extern int report_parent;
 // Called once before a refusal is answered.
 extern void (*report_undo)(void);
 
-// Logs, answers with `code` and exits; if that is neither OK nor ALREADY_GONE, a refusal, undoes
+// One line to syslog: who, what and `detail`.
+void report_log(bool refused, const char *detail);
+
+// Logs the message unless it is empty, answers with `code` and exits; if that is neither OK nor ALREADY_GONE, a refusal, undoes
 // first. `field` names what in the request or policy is to blame, or is "".
 _Noreturn void report(Lodger__Helper__Code code, const char *field, uint32_t session,
 		      uint32_t collected, const char *format, ...)
