@@ -128,9 +128,9 @@ inside() {
 			/proc/vmallocinfo /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger /proc/sys/vm/drop_caches \
 			/proc/sys/fs/binfmt_misc/register /proc/1/mem /sys/kernel/debug /sys/kernel/uevent_helper /sys/power/state \
 			/sys/fs/cgroup/release_agent /dev/mem /dev/kmem /dev/kvm /dev/fuse /dev/loop-control /dev/net/tun /dev/kmsg /dev/vhost-net \
-			/proc/self/attr/current /proc/self/uid_map /proc/self/setgroups /proc/self/loginuid /proc/sys/kernel/ns_last_pid; do
+			/proc/self/attr/current /proc/self/uid_map /proc/self/setgroups /proc/sys/kernel/ns_last_pid; do
 			dd if=/dev/null of=$file oflag=append conv=notrunc 2>/dev/null
-			echo 0 2>/dev/null >$file && [ $file != /proc/self/attr/current ] && echo "wrote $file"
+			{ echo 0 >$file; } 2>/dev/null && echo "wrote $file"
 		done; dmesg; modprobe dummy; insmod /x; sysctl -w kernel.panic=9; hwclock -s; date -s 12:00; swapon /x; losetup -f; true'
 	[[ $output != *wrote* ]]
 	run inside 'for file in /proc/kcore /proc/kmsg /proc/1/mem /dev/mem /dev/kmsg /dev/kvm; do head -c 1 $file 2>/dev/null | wc -c; done
@@ -147,7 +147,7 @@ inside() {
 	host=$(pgrep -f '^sleep 88311') foreign=$(pgrep -f '^sleep 88312')
 	run inside "for pid in $host $foreign; do [ -e /proc/\$pid ] || ./reach \$pid; done"
 	[[ $output != *' 0'* ]] || { grep ' 0$' <<<"$output" && return 1; }
-	run inside 'pgrep -f "^sleep 8831"; ps -eo args | grep "[s]leep 8831"; cat /proc/*/cmdline | tr "\0" " " | grep -o "sleep 8831[12]"'
+	run inside 'pgrep -f "^slee[p] 8831"; ps -eo args | grep "[s]leep 8831"; cat /proc/*/cmdline | tr "\0" " " | grep -o "sleep 8831[12]"'
 	[ -z "$output" ]
 	kill -0 "$host"
 	kill -0 "$foreign"

@@ -69,7 +69,8 @@ static size_t exec_make(const char *program, size_t count, size_t argument)
 			break;
 		inner[size++] = 1 << 3 | 2;
 		size += put_varint(inner + size, length);
-		memset(inner + size, 'x', length);
+		// For sleep, three seconds.
+		memset(inner + size, '3', length);
 		if (i == 0)
 			memcpy(inner + size, program, length);
 		size += length;
@@ -256,7 +257,7 @@ static void signals(int connection, long count)
 	const int null[3] = { open("/dev/null", O_RDWR), 0, 1 };
 	long sent = 0;
 
-	packet_send(connection, exec_make("/bin/sleep", 1, 1), null, 3, 0);
+	packet_send(connection, exec_make("sleep", 1, 1), null, 3, 0);
 	memcpy(packet, signal, sizeof(signal));
 	while (sent < count && packet_send(connection, sizeof(signal), NULL, 0, 0) >= 0)
 		sent++;
