@@ -104,6 +104,9 @@ unharmed() {
 		raw hex "$hex"
 		[[ ${lines[0]} == 'error '[12] && ${lines[1]} == closed ]] || { echo "$hex: $output" && return 1; }
 	done
+	# A whole one of another version.
+	raw hex 08022a00
+	[ "$output" = $'error 2\nclosed' ]
 	# Control: a whole one.
 	raw hex 08012a00
 	says state

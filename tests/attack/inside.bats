@@ -79,6 +79,7 @@ inside() {
 	[ "$(awk '$1 == 16 { print $3 }' <<<"$output" | sort -nu)" = 0 ]
 	[ "$(awk '$1 == 2 || $1 == 10 { print $2 }' <<<"$output" | sort -nu | xargs)" = '1 2' ] ||
 		[ "$(awk '$1 == 2 || $1 == 10 { print $2 }' <<<"$output" | sort -nu | xargs)" = '1 2 10' ]
+	[ -z "$(awk '($1 == 2 || $1 == 10) && $3 !~ /^(0|1|6|17|58)$/' <<<"$output")" ]
 	# Control.
 	run "$HOST_PROBES/families"
 	grep -q '^17 3 ' <<<"$output"
@@ -176,9 +177,12 @@ inside() {
 			[ ! -e \$f ] || { echo 1 >\$f && echo wrote; } 2>/dev/null; done; true"
 		[[ $output != *wrote* ]]
 	done
-	# A descriptor of such a file is not handed in, but read or written by the client.
-	run as a bash -c "lodger exec $S -- sh -c 'readlink /proc/self/fd/0' </sys/fs/cgroup/*/$base/$(session_number "$S")/cgroup.procs" 
-	[[ $output != *cgroup* ]] || [[ $output == *ambiguous* ]]
+	# A descriptor of such a file is not handed in, but read by the client.
+	local file
+	file=$(find /sys/fs/cgroup/*/"$base/$(session_number "$S")" "/sys/fs/cgroup/$base/$(session_number "$S")" -name cgroup.procs 2>/dev/null | head -1)
+	run as a bash -c "lodger exec $S -- readlink /proc/self/fd/0 <$file"
+	exits 0
+	[[ $output == pipe:* ]]
 	run inside 'find / -xdev -name "cgroup.*" 2>/dev/null; find /proc/self/ -maxdepth 1 -name cgroup -writable; mount -t cgroup2 none /tmp; true'
 	[[ $output != */* || $output == *mount:* ]]
 }
@@ -192,4 +196,36 @@ inside() {
 	run in_session a "$SESSION" 'stat -c %F /dev/loop-control; id -G; mknod x c 10 237; stat -c %a /dev/loop-control'
 	says 'character special file' 'not permitted'
 	[ "${lines[1]}" = "$((UID_FIRST - 1 + $(session_number "$SESSION")))" ]
+}
+
+@test "every mount has no set-id and, but for its own and the kernel's, no writing and no devices" {
+	local place type options
+	inside 'cut -d" " -f2-4 /proc/mounts' >"$BATS_TEST_TMPDIR/mounts"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/mounts")" -gt 12 ]
+	while read -r place type options; do
+		[[ ,$options, == *,nosuid,* ]] || { echo "$place: $options" && return 1; }
+		case $place in
+		/) [[ $type == tmpfs && ,$options, == *,nodev,* ]] ;;
+		/dev/*) [[ ,$options, == *,noexec,* ]] ;;
+		/proc) [[ $type == proc && ,$options, == *,nodev,*noexec,* ]] ;;
+		*) [[ ,$options, == *,ro,* && ,$options, == *,nodev,* ]] ;;
+		esac || { echo "$place $type: $options" && return 1; }
+	done <"$BATS_TEST_TMPDIR/mounts"
+}
+
+@test "what the policy lends as a device is one" {
+	policy 'device /dev/../etc/passwd'
+	run as a lodger create
+	exits 125
+	policy_restore
+	policy 'device /etc/passwd'
+	run as a lodger create
+	exits 125
+	says 'not a character device'
+}
+
+@test "a session has sixty-four terminals and no more" {
+	run inside 'perl -e "my @f; while (open my \$f, q(+<), q(/dev/ptmx)) { push @f, \$f } print scalar(@f), qq( \$!\n)"'
+	[[ ${lines[0]} =~ ^([0-9]+)\ No\ space ]]
+	[ "${BASH_REMATCH[1]}" -le 64 ] && [ "${BASH_REMATCH[1]}" -ge 48 ]
 }

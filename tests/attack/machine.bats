@@ -159,9 +159,9 @@ handler_plant() {
 		mkdir /run/lodger/sessions; chown $USERS-a /run/lodger/sessions
 		mkdir /run/lodger/elsewhere; ln -s elsewhere /run/lodger/sessions
 		mkfifo /run/lodger/sessions
-		ln -s /tmp /run/lodger/root
+		mkdir /run/lodger/elsewhere; ln -s elsewhere /run/lodger/root
 		mkdir /run/lodger/root; chown $USERS-b /run/lodger/root
-		ln -s /etc/passwd /run/lodger/lock
+		: >/run/lodger/file; ln -s file /run/lodger/lock
 		mkfifo /run/lodger/lock
 	END
 	# Control.
