@@ -148,7 +148,7 @@ inside() {
 	host=$(pgrep -f '^sleep 88311') foreign=$(pgrep -f '^sleep 88312')
 	run inside "for pid in $host $foreign; do [ -e /proc/\$pid ] || ./reach \$pid; done"
 	[[ $output != *' 0'* ]] || { grep ' 0$' <<<"$output" && return 1; }
-	run inside 'pgrep -f "^slee[p] 8831"; ps -eo args | grep "[s]leep 8831"; cat /proc/*/cmdline | tr "\0" " " | grep -o "sleep 8831[12]"'
+	run inside 'pgrep -f "^slee[p] 8831"; ps -eo args | grep "[s]leep 8831"; cat /proc/*/cmdline | tr "\0" " " | grep -o "slee[p] 8831[12]"'
 	[ -z "$output" ]
 	kill -0 "$host"
 	kill -0 "$foreign"
