@@ -53,7 +53,7 @@ untouched() {
 	local i
 	in_session a "$S" 'setsid bash -c "while :; do head -c 3000000 /dev/zero >file; : >file; rm file; mkdir file 2>/dev/null; rmdir file; done" >/dev/null 2>&1 &
 		setsid bash -c "while :; do yes >>grows; : >grows; done" >/dev/null 2>&1 & true'
-	for i in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		get --max 8M file
 		[ "$status" != 124 ] && [ "$status" != 137 ]
 		get --max 8M grows

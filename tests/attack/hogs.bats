@@ -80,8 +80,8 @@ load ../lib/lodger
 
 @test "a fork bomb in every session of a user is destroyed with the others at work" {
 	create b
-	local other=$SESSION i started=$SECONDS
-	for i in 1 2 3; do
+	local other=$SESSION started=$SECONDS
+	for _ in 1 2 3; do
 		create a --pids 30 --cpu 50
 		probe a "$SESSION" forks
 		background as a lodger exec "$SESSION" -- ./forks bomb

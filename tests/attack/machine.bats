@@ -125,7 +125,7 @@ handler_plant() {
 	touch "/run/lodger/sessions/$number/lock"
 	for forged in cat 'head -c 20' 'perl -0777 -pe "substr \$_, 4, 8, pack q(L2), $number, 0"' \
 		'perl -0777 -pe "substr \$_, 4, 4, pack q(L), $number"'; do
-		mkdir -p -m 711 "/run/lodger/sessions/$number"
+		install -d -m 711 "/run/lodger/sessions/$number"
 		touch "/run/lodger/sessions/$number/lock"
 		eval "$forged" <"/run/lodger/sessions/$(session_number "$SESSION")/record" >"/run/lodger/sessions/$number/record"
 		run as a lodger list --all

@@ -18,12 +18,12 @@ teardown() {
 }
 
 @test "names that are swapped while their session is destroyed lead to nothing outside" {
-	local before i
+	local before
 	as a bash -c 'mkdir -p races/kept/sub; echo kept >races/kept/file; ln -s /etc races/kept/link'
 	cp -p /etc/hostname "$BATS_TEST_TMPDIR/hostname"
 	before=$(find "$HERE" /etc/passwd /etc/hostname /usr/bin/true -printf '%p %i %y %m %u %s %n\n')
 	host_probe exchange
-	for i in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		create a
 		probe a "$SESSION" exchange
 		# Directories for links to what is exposed, in home and in what everybody writes to.
