@@ -50,7 +50,6 @@ untouched() {
 }
 
 @test "a file that grows, shrinks or goes while it is fetched ends the fetch, and no half of it stays" {
-	local i
 	in_session a "$S" 'setsid bash -c "while :; do head -c 3000000 /dev/zero >file; : >file; rm file; mkdir file 2>/dev/null; rmdir file; done" >/dev/null 2>&1 &
 		setsid bash -c "while :; do yes >>grows; : >grows; done" >/dev/null 2>&1 & true'
 	for _ in 1 2 3 4 5 6; do
