@@ -11,8 +11,6 @@
 
 // The whole helper may take this many seconds; then SIGALRM ends it, and COLLECT removes the rest.
 #define HELPER_SECONDS 30
-// What init starts with: by its caller's, a sleep or poll(2) could take for ever (prctl(2)).
-#define TIMER_SLACK_NSEC 50000UL
 
 // What helper and session start with, and the least that they can do with where a caller lowered
 // the hard limit and this machine's root may not raise it (setrlimit(2), CAP_SYS_RESOURCE).
@@ -155,8 +153,10 @@ void guard_detach(void)
 	if (setsid() < 0)
 		refuse(CODE(CALLER), "", "called as the leader of a process group; fork first");
 	memset(&all, 0xff, sizeof(all));
-	if (sched_setscheduler(0, SCHED_OTHER, &normal) < 0 ||
-	    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NSEC) < 0 || setpriority(PRIO_PROCESS, 0, 0) < 0 ||
-	    sched_setaffinity(0, sizeof(all), &all) < 0)
+	// 50 µs of timer slack are what init starts with. With its caller's, any pause or timeout could
+	// take for ever (prctl(2)).
+	if (prctl(PR_SET_TIMERSLACK, 50000) < 0 ||
+	    sched_setscheduler(0, SCHED_OTHER, &normal) < 0 ||
+	    setpriority(PRIO_PROCESS, 0, 0) < 0 || sched_setaffinity(0, sizeof(all), &all) < 0)
 		die("resetting", "the scheduling class");
 }

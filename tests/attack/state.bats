@@ -117,7 +117,7 @@ schedule_of() {
 	[ "$output" = 0 ]
 	destroyed
 	# Control: a sleeper with it.
-	run as a "$HOST_PROBES/rawhelper" --collect --program=/bin/sleep --arg=0.1 --slack=3600000000000 --seconds=3
+	run as a "$HOST_PROBES/rawhelper" --collect --program=/bin/sleep --arg=0.1 --slack=3600000000000 --seconds=3 --signal=0:1
 	answers hangs
 }
 
@@ -149,29 +149,32 @@ identity_of() {
 
 session_of() {
 	# Whether it leads a session of its own, and its terminal.
-	ps -o sid= -p "$1" | grep -qx " *$1" && echo leader
+	[ "$(ps -o sid= -p "$1" | tr -d ' ')" = "$1" ] && echo leader
 	ps -o tty= -p "$1"
 }
 
 @test "it is in a session of its own, out of reach of its caller's terminal" {
+	local keys=$BATS_TEST_TMPDIR/keys script
 	waits_like_control session_of as a setsid -w "$HOST_PROBES/rawhelper"
-	waits_like_control session_of as a script -qc "'$HOST_PROBES/rawhelper' --create --cut=0 --silent" /dev/null
 	grep -qx leader "$BATS_TEST_TMPDIR/looked"
-}
-
-@test "an interrupt, a stop and a hang-up of its caller's terminal do not reach it" {
-	local in=$BATS_TEST_TMPDIR/keys
-	mkfifo "$in"
-	exec 7<>"$in"
-	background as a script -qfc "trap '' TSTP; '$HOST_PROBES/rawhelper' --create --cut=0 --silent; exit 0" /dev/null <&7 >"$BATS_TEST_TMPDIR/screen"
+	# Its caller is in the foreground of a terminal, whose keys send SIGINT, SIGQUIT and SIGTSTP.
+	mkfifo "$keys"
+	exec 7<>"$keys"
+	background as a script -qfc "'$HOST_PROBES/rawhelper' --create --cut=0 --silent" /dev/null <&7 >"$BATS_TEST_TMPDIR/screen"
+	script=$!
 	until_true 10 parser_find
-	# Control: it goes to the caller.
-	printf '\3\34\32' >&7
-	until_true 10 eval '! pgrep -x rawhelper'
-	kill -0 "$WAITING"
-	[ "$(awk '$1 == "State:" { print $2 }' "/proc/$WAITING/status")" = S ]
+	[ "$(session_of "$WAITING")" = "leader
+?" ]
+	caller=$(caller_of "$WAITING")
+	# Control: the caller has the terminal, and dies of it.
+	[[ $(ps -o tty= -p "$caller") == pts* ]]
+	printf '\32\34\3' >&7
+	until_true 10 eval '! kill -0 "$caller" 2>/dev/null || [[ $(ps -o stat= -p "$caller") == [TZ]* ]]'
+	[[ $(ps -o stat= -p "$WAITING") == S* ]]
+	kill -KILL "$script" "$caller" 2>/dev/null || true
 	exec 7>&-
-	waiting_end
+	kill -KILL "$WAITING"
+	until_true 10 eval '! pgrep -u "$PARSER_UID" >/dev/null'
 }
 
 @test "there is no core of it to be had, whatever its caller's limit" {
@@ -182,7 +185,7 @@ session_of() {
 		kill -SEGV "${!who}"
 		wait "${BACKGROUND[@]}" || true
 		BACKGROUND=()
-		[[ $(cat "$BATS_TEST_TMPDIR/waiting") == @('signal 11'|*'parser child failed'*) ]]
+		grep -qE '^signal 11$|parser child failed' "$BATS_TEST_TMPDIR/waiting"
 		run ! grep 'core dumped' "$BATS_TEST_TMPDIR/waiting"
 		[ -z "$(find / /tmp "/home/$USERS-a" -maxdepth 1 -name 'core*' -newer "$BATS_TEST_TMPDIR/waiting")" ]
 	done
