@@ -66,15 +66,15 @@ part_make() {
 	[ "$(as a bash -c 'exec 5<>/proc/self/comm; echo written >&5; read -r name </proc/$$/comm; echo "$name"')" = written ]
 }
 
-# closed_calls USER…: every subset of the three is closed, and what becomes of it.
 @test "with any of 0, 1 and 2 closed nothing lands on the wrong descriptor, as a user and as root" {
 	local subset lock who
 	for who in "setpriv --reuid=$USERS-a --regid=$USERS-a --init-groups" env; do
 		for subset in 0 1 2 01 02 12 012; do
 			lock=$(od -An -tx1 /run/lodger/lock)
 			run $who "$HOST_PROBES/rawhelper" --create $(grep -o . <<<"$subset" | sed 's/.*/--fd=&:closed/')
-			case $subset in
-			2) answers 'exit 0' ;;
+			case $subset$who in
+			# The C library opens one in a set-user-ID program, and only there.
+			2setpriv*) answers 'exit 0' ;;
 			*)
 				answers 'exit 4' 'no reply (0 bytes)'
 				[ "$lock" = "$(od -An -tx1 /run/lodger/lock)" ]

@@ -79,20 +79,16 @@ whole_or_gone() {
 	as b lodger collect
 }
 
-@test "timers of processor time that were set before do not end it" {
-	waiting as a perl -e 'use Time::HiRes qw(setitimer ITIMER_VIRTUAL ITIMER_PROF);
-		setitimer(ITIMER_VIRTUAL, 1000); setitimer(ITIMER_PROF, 1000); exec @ARGV' "$HOST_PROBES/rawhelper"
-	# What is left of its own is one alarm, which shows as real time alone.
-	kill -0 "$WAITING"
-	waiting_end
-	made --create "$OPEN"
-	for usec in 0.0001 0.0005 0.001 0.002 0.005; do
-		as a perl -e 'use Time::HiRes qw(setitimer ITIMER_VIRTUAL ITIMER_PROF); $t = shift;
-			setitimer(ITIMER_PROF, $t); exec @ARGV' "$usec" "$HOST_PROBES/rawhelper" --collect | head -1
-	done | sort -u >"$BATS_TEST_TMPDIR/ends"
-	run ! grep -vxE 'exit 0|signal 27' "$BATS_TEST_TMPDIR/ends"
-	works a "lodger-$NUMBER"
-	destroyed
+@test "the three timers that outlive an exec are off, and its own is on, before it does anything" {
+	timeout 60 strace -f -u "$USERS-a" -o "$BATS_TEST_TMPDIR/trace" -e trace=setitimer,alarm,setresuid,openat \
+		"$HOST_PROBES/rawhelper" --create --timer=900000 >"$BATS_TEST_TMPDIR/out"
+	grep -q '^code OK' "$BATS_TEST_TMPDIR/out"
+	sed -n '/setitimer(ITIMER_REAL, .*900000/,/lodger.conf/p' "$BATS_TEST_TMPDIR/trace" >"$BATS_TEST_TMPDIR/helper"
+	grep -q 'setitimer(ITIMER_VIRTUAL, {it_interval={tv_sec=0, tv_usec=0}, it_value={tv_sec=0, tv_usec=0}}.* = 0' "$BATS_TEST_TMPDIR/helper"
+	grep -q 'setitimer(ITIMER_PROF, {it_interval={tv_sec=0, tv_usec=0}, it_value={tv_sec=0, tv_usec=0}}.* = 0' "$BATS_TEST_TMPDIR/helper"
+	# The caller's real one is what it replaces.
+	grep -qE '(alarm\(30\)|setitimer\(ITIMER_REAL, .*tv_sec=30).* = 0' "$BATS_TEST_TMPDIR/helper"
+	as a lodger collect
 }
 
 @test "an environment as large as can be, and as many arguments, do no harm" {

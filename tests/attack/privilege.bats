@@ -35,12 +35,24 @@ filtered() {
 		setgroups becoming uid 0: the kernel reports another
 		capset setting capabilities: the kernel reports others
 	END
+	# Of the parser child and of the session's leader, by the uid that each is to become.
+	filtered setresuid:"$PARSER_UID" 0 --create
+	answers 'exit 0' 'code REQUEST field frame'
+	local next
+	next=$(od -An -tu4 /run/lodger/lock)
+	next=$((UID_FIRST + next % 65535))
+	filtered setresuid:"$next" 0 --create
+	answers 'exit 0' 'code SYSTEM'
+	says "becoming uid $next: the kernel reports another"
+	filtered setresgid:$((next + 1)) 0 --create
+	answers 'exit 0' 'code SYSTEM'
+	says "becoming uid $((next + 1)): the kernel reports another"
 }
 
 @test "a call for giving up privilege that fails is refused, whichever it is" {
 	local call error
-	# PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_SET_SECUREBITS.
-	for call in setgroups setresgid setresuid capset setsid prctl:24 prctl:47 prctl:28 unshare; do
+	# PR_CAPBSET_DROP, PR_SET_SECUREBITS.
+	for call in setgroups setresgid setresuid capset setsid prctl:24 prctl:28 unshare; do
 		for error in 1 11; do
 			filtered "$call" "$error" --create
 			answers 'exit 0' 'code ' || { echo "$call" && return 1; }
@@ -68,6 +80,8 @@ session_identity() {
 		'CapInh: 0000000000000000' 'CapPrm: 0000000000000000' 'CapEff: 0000000000000000' 'CapBnd: 0000000000000000' \
 		'CapAmb: 0000000000000000'
 	[ "$(in_session a "lodger-$NUMBER" 'grep -c "^Cap.*:.0*$" /proc/self/status')" = 5 ]
+	# Nor would uid 0, if it were had, be worth anything.
+	in_session a "lodger-$NUMBER" 'setpriv --dump' | grep -q '^Securebits: .*noroot,noroot_locked'
 	destroyed
 	# Control: another program keeps them.
 	run setpriv --reuid="$USERS-a" --regid="$USERS-a" --clear-groups --inh-caps=+sys_ptrace,+setuid --ambient-caps=+sys_ptrace,+setuid \
