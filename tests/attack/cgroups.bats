@@ -87,8 +87,9 @@ freezers() {
 	made --create "$OPEN"
 	for usec in 0 0 1 1 2 2 3 3 4 5 6 8 10 15; do
 		thaw "$PART"
-		background in_part "$HOST_PROBES/rawhelper" --create >"$BATS_TEST_TMPDIR/frozen.$((i += 1))"
-		background in_part "$HOST_PROBES/rawhelper" --destroy="$NUMBER" >"$BATS_TEST_TMPDIR/frozen.$((i += 1))"
+		i=$((i + 1))
+		background in_part "$HOST_PROBES/rawhelper" --create >"$BATS_TEST_TMPDIR/frozen.$i"
+		background in_part "$HOST_PROBES/rawhelper" --destroy="$NUMBER" >"$BATS_TEST_TMPDIR/frozen.$i.destroy"
 		sleep "0.0$(printf %02d "$usec")"
 		freeze "$PART"
 		as b timeout 20 lodger run -- true

@@ -71,6 +71,7 @@ part_make() {
 	for who in "setpriv --reuid=$USERS-a --regid=$USERS-a --init-groups" env; do
 		for subset in 0 1 2 01 02 12 012; do
 			lock=$(od -An -tx1 /run/lodger/lock)
+			# shellcheck disable=SC2046,SC2086  # words
 			run $who "$HOST_PROBES/rawhelper" --create $(grep -o . <<<"$subset" | sed 's/.*/--fd=&:closed/')
 			case $subset$who in
 			# The C library opens one in a set-user-ID program, and only there.

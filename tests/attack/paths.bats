@@ -20,9 +20,10 @@ paths_of() {
 		"$@" >/dev/null
 	# From the helper's exec on, of that process alone.
 	local pid
-	pid=$(sed -n 's/^\([0-9]*\) .*execve(".*lodger-helper".*= 0$/\1/p' "$BATS_TEST_TMPDIR/trace" | head -1)
+	pid=$(sed -n 's/^\([0-9]*\) .*execve(".*lodger-helper", .*/\1/p' "$BATS_TEST_TMPDIR/trace" | head -1)
 	sed -n "/^$pid .*execve(\".*lodger-helper\"/,\$p" "$BATS_TEST_TMPDIR/trace" | grep "^$pid " | tail -n +2 |
 		perl -ne 'if (/sun_path="([^"]+)"/) { print "$1\n" }
+			elsif (/symlinkat\("[^"]*", \d+<([^>]+)>, "([^"\/][^"]*)"/) { print "$1/$2\n" }
 			elsif (/\(\d+<([^>]+)>, "([^"\/][^"]*)"/) { print "$1/$2\n" }
 			elsif (/\((?:AT_FDCWD(?:<[^>]*>)?, )?"(\/[^"]*)"/) { print "$1\n" }
 			elsif (/"([^"]+)"/) { print "relative: $1\n" }' | sort -u
@@ -31,7 +32,8 @@ paths_of() {
 @test "every path that it opens has root's directories above it alone" {
 	local path above checked=0
 	made --create "$OPEN"
-	{ paths_of "$HOST_PROBES/rawhelper" --create "$OPEN" && paths_of "$HOST_PROBES/rawhelper" --destroy="$NUMBER" &&
+	# Without a tie that is open: strace follows the session until it ends.
+	{ paths_of "$HOST_PROBES/rawhelper" --create && paths_of "$HOST_PROBES/rawhelper" --destroy="$NUMBER" &&
 		paths_of "$HOST_PROBES/rawhelper" --collect; } | sort -u >"$BATS_TEST_TMPDIR/paths"
 	as a lodger destroy --all
 	grep -q "^/run/lodger/sessions" "$BATS_TEST_TMPDIR/paths"
@@ -67,7 +69,6 @@ paths_of() {
 			"$HOST_PROBES/rawhelper" --create >"$BATS_TEST_TMPDIR/out"
 		grep -q '^code OK' "$BATS_TEST_TMPDIR/out"
 		# The environments that env and rawhelper hand to execve are not what is looked for.
-		run ! grep -v 'execve(' "$BATS_TEST_TMPDIR/trace" <(grep lodger-trap "$BATS_TEST_TMPDIR/trace" | grep -v 'execve(')
 		[ -z "$(grep lodger-trap "$BATS_TEST_TMPDIR/trace" | grep -v 'execve(')" ]
 		lodger collect
 	done
@@ -102,7 +103,6 @@ paths_of() {
 }
 
 @test "a lock that is a link, a record that is one, and what stands where a session is to be made" {
-	local next
 	run elsewhere 'mount -t tmpfs -o mode=755 none /run/lodger; echo kept >$T/kept; ln -s $T/kept /run/lodger/lock
 		as a "$HOST_PROBES/rawhelper" --create; cat $T/kept'
 	says 'code SYSTEM' 'taking the lock' kept

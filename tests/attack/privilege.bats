@@ -123,7 +123,7 @@ none_of() {
 }
 
 @test "the session's first process cannot be traced or looked into by its own uid, from its first moment on" {
-	local next i
+	local next
 	# One who is outside, with the uid that a session will have: more than any lodger is.
 	next=$(od -An -tu4 /run/lodger/lock)
 	next=$((next % 65535 + 1))

@@ -6,10 +6,7 @@
 load attack
 
 descriptors_of() {
-	local fd
-	for fd in "/proc/$1/fd"/*; do
-		echo "${fd##*/} $(readlink "$fd" | sed 's/:.*//')"
-	done | sort -n
+	find "/proc/$1/fd" -type l -printf '%f %l\n' | sed 's/:.*//' | sort -n
 }
 
 # The caller keeps state of its own in each look: that it had it is the control.
@@ -18,7 +15,6 @@ caller_of() {
 }
 
 @test "it has its request, its reply, descriptor 2 and what it opened itself" {
-	local fd
 	waiting as a bash -c 'exec 3</ 4<>/proc/self/mem 5</proc/self/ns/net 6<. 7</etc/passwd; exec "$1" --many-descriptors "${@:2}"' - "$HOST_PROBES/rawhelper"
 	[ "$(find "/proc/$(caller_of "$WAITING")/fd" -type l | wc -l)" -ge 5 ]
 	descriptors_of "$WAITING" >"$BATS_TEST_TMPDIR/descriptors"
