@@ -131,15 +131,3 @@ paths_of() {
 	run as a unshare -rm bash -c 'mount -t tmpfs none /etc/lodger && touch /etc/lodger/mine && ls /etc/lodger'
 	[ "$output" = mine ]
 }
-
-@test "a directory that hangs, being a dead file system's, does not hold the helper up" {
-	[ -e /dev/fuse ] && modprobe -q fuse 2>/dev/null || [ -c /dev/fuse ] || skip 'this kernel has no FUSE'
-	# A FUSE mount whose daemon never answers, made by hand: every look into it waits for ever.
-	run elsewhere 'mkdir $T/hung; exec 9<>/dev/fuse
-		mount -i -t fuse -o "fd=9,rootmode=40000,user_id=0,group_id=0,allow_other" none $T/hung 9<&9
-		cd $T/hung; timeout 20 setpriv --reuid=$USERS-a --regid=$USERS-a --init-groups "$HOST_PROBES/rawhelper" --create
-		timeout -s KILL 1 ls . || echo hangs; cd /; exec 9>&-; umount -l $T/hung'
-	[[ $output != *'mount:'* ]] || skip 'FUSE cannot be mounted by hand here'
-	says 'code OK' hangs
-	as a lodger collect
-}
