@@ -151,7 +151,10 @@ void guard_detach(void)
 	if (setsid() < 0)
 		refuse(CODE(CALLER), "", "called as the leader of a process group; fork first");
 	memset(&all, 0xff, sizeof(all));
-	if (sched_setscheduler(0, SCHED_OTHER, &normal) < 0 ||
+	// 50 µs of timer slack are what init starts with. With its caller's, any pause or timeout could
+	// take for ever (prctl(2)).
+	if (prctl(PR_SET_TIMERSLACK, 50000) < 0 ||
+	    sched_setscheduler(0, SCHED_OTHER, &normal) < 0 ||
 	    setpriority(PRIO_PROCESS, 0, 0) < 0 || sched_setaffinity(0, sizeof(all), &all) < 0)
 		die("resetting", "the scheduling class");
 }
