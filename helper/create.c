@@ -55,7 +55,6 @@ static _Noreturn void agent_execute(int agent, int listener, int lock)
 	    dup2(listener, AGENT_FD_LISTEN) < 0 || dup2(lock, AGENT_FD_LOCK) < 0 ||
 	    close_range(AGENT_FD_LOCK + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		die("arranging", "the agent's descriptors");
-	signal(SIGPIPE, SIG_DFL);
 	identity_become(record.uid);
 	// By descriptor: the agent's file is not in the session's root. Its mode 0711 keeps the
 	// process non-dumpable from here on (execve(2), prctl(2) PR_SET_DUMPABLE).

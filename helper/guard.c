@@ -31,8 +31,8 @@ static const struct {
 	{ RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 8UL << 20, 0 },
 	{ RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 819200, 0 },
 	{ RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 4096, 64 },
-	// At 1 the kernel writes no core and never starts a core_pattern program (core(5)).
-	{ RLIMIT_CORE, "RLIMIT_CORE", 1, 0 },
+	// At 1 the kernel writes no core and never starts a core_pattern program; at 0 it may (core(5)).
+	{ RLIMIT_CORE, "RLIMIT_CORE", 1, 1 },
 };
 
 static void limits_set(void)

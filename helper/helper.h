@@ -66,8 +66,8 @@ void guard_detach(void);
 
 #define CAPABILITY(name) (1ULL << (name))
 
-// Step 4: keeps permitted what the table in privilege.c lists, drops the rest for good (bounding,
-// inheritable and ambient sets too) and leaves the effective set empty.
+// Step 4: keeps permitted what the table in privilege.c lists, drops the rest for good (bounding
+// and inheritable sets too; the ambient one is emptied by a set-user-ID exec) and leaves the effective set empty.
 void capability_keep(void);
 
 // Makes `set`, an "or" of CAPABILITY(…), the effective set. Refuses when the kernel does not.

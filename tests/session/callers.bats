@@ -44,7 +44,7 @@ agent_state() {
 	[ "$(wc -l <<<"$control")" -gt 20 ]
 	destroyed
 	for state in --many-descriptors --ignore --block '--ignore --block --umask=0' --umask=777 \
-		'--limit=NOFILE:700 --many-descriptors' '--limit=CORE:0 --limit=CPU:4000' --fd=2:closed; do
+		'--limit=NOFILE:700 --many-descriptors' '--limit=CORE:1 --limit=CPU:4000' --fd=2:closed; do
 		# shellcheck disable=SC2086  # words
 		made --create "$OPEN" $state
 		agent_state "$NUMBER" >"$BATS_TEST_TMPDIR/state"
@@ -121,11 +121,20 @@ too_small() {
 		CPU 3600 0 1 3599
 		MEMLOCK 0 0 1 4096
 		SIGPENDING 64 0 1 63
-		CORE 0 0 1
+		CORE 1 0
 	END
 	as a lodger collect
+	# At 0, unlike at 1, a core dump's handler is run (core(5)).
+	raw --create "$OPEN" --limit=CORE:0
+	if [[ ${lines[1]} == 'code OK '* ]]; then
+		NUMBER=${lines[1]##* }
+		agent_state "$NUMBER" | grep '^Max core file size *1 *1 '
+		destroyed
+	else
+		says RLIMIT_CORE
+	fi
 	made --create "$OPEN" --limit=AS:1073741824 --limit=DATA:1073741824 --limit=STACK:1048576 --limit=FSIZE:1073741824 \
-		--limit=NOFILE:256 --limit=NPROC:1024 --limit=CPU:3600 --limit=MEMLOCK:0 --limit=SIGPENDING:64 --limit=CORE:0
+		--limit=NOFILE:256 --limit=NPROC:1024 --limit=CPU:3600 --limit=MEMLOCK:0 --limit=SIGPENDING:64 --limit=CORE:1
 	works a "lodger-$NUMBER"
 	destroyed
 }
