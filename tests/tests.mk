@@ -67,7 +67,7 @@ include tests/fuzz/fuzz.mk
 
 .PHONY: check
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
-	share/install-packages build run test
+	share/install-packages build run guest test
 	share/setup
 	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer \
 		$(B)/tests/soak_agents
