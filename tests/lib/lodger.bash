@@ -164,11 +164,20 @@ background() {
 	BACKGROUND+=($!)
 }
 
+# tree_kill PID: ends it and all that descends from it, the ancestors first, so that none starts another.
+tree_kill() {
+	local child
+	kill -STOP "$1" 2>/dev/null || return 0
+	for child in $(pgrep -P "$1"); do
+		tree_kill "$child"
+	done
+	kill -KILL "$1" 2>/dev/null || true
+}
+
 background_end() {
 	local pid
 	for pid in "${BACKGROUND[@]}"; do
-		pkill -KILL -P "$pid" || true
-		kill -KILL "$pid" 2>/dev/null || true
+		tree_kill "$pid"
 		wait "$pid" 2>/dev/null || true
 	done
 	BACKGROUND=()
