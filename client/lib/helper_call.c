@@ -109,13 +109,6 @@ static bool call_start(struct call *call, struct failure *failure)
 	error = posix_spawn_file_actions_adddup2(&actions, request_read, STDIN_FILENO);
 	if (!error)
 		error = posix_spawn_file_actions_adddup2(&actions, reply_write, STDOUT_FILENO);
-	// It has no use for our standard error, nor for what our caller left open: AppArmor would
-	// ask its profile about each of these files.
-	if (!error)
-		error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-							 O_WRONLY, 0);
-	if (!error)
-		error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 	// A child made this way is no leader of a process group, as the helper wants it.
 	if (!error)
 		error = posix_spawn(&call->pid, HELPER_PATH, &actions, NULL, argv, environment);

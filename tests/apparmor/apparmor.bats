@@ -8,6 +8,7 @@ PROFILES=/etc/apparmor.d/lodger
 LOADED=/sys/kernel/security/apparmor/profiles
 NODE=/dev/lodger-test-node
 SYSTEM_FILE=/etc/lodger-test-file
+OTHER_FILE=/var/tmp/lodger-test-file
 
 setup() {
 	MARK=lodger-test-$BASHPID-$RANDOM
@@ -33,7 +34,7 @@ teardown() {
 		done
 		apparmor_parser --replace "$PROFILES"
 	}
-	rm -f "$NODE" "$SYSTEM_FILE"
+	rm -f "$NODE" "$SYSTEM_FILE" "$OTHER_FILE"
 }
 
 # local_rule lodger-helper|lodger-agent RULE…: adds it for this test.
@@ -179,24 +180,32 @@ acts() {
 	[ "$(in_session a "$SESSION" "head -c 4 $NODE | wc -c")" = 4 ]
 }
 
-@test "profiles: a descriptor of a system file, passed in, cannot be written to, whatever its mode" {
+# The shell's own descriptors are the caller's: what it opens by them is judged by the caller's paths.
+@test "profiles: a system file is not opened for writing by a descriptor that is passed in, whatever its mode" {
+	local by_file='echo written >/dev/stdin' by_directory='echo written >/proc/self/fd/0/lodger-test-file'
 	touch "$SYSTEM_FILE"
 	chmod 666 "$SYSTEM_FILE"
 	create a
-	as a lodger exec "$SESSION" -- echo written >"$SYSTEM_FILE" || true
-	as a lodger exec "$SESSION" -- echo written >>"$SYSTEM_FILE" || true
+	run in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
+	says 'Permission denied'
+	run in_session a "$SESSION" "$by_directory" </etc
+	says 'Permission denied'
 	[ ! -s "$SYSTEM_FILE" ]
-	denied lodger-agent "name=\"$SYSTEM_FILE\""
-	# Control: another file, and the same one read.
-	as a lodger exec "$SESSION" -- echo written >"$BATS_TEST_TMPDIR/file"
-	[ "$(cat "$BATS_TEST_TMPDIR/file")" = written ]
-	echo text >"$SYSTEM_FILE"
-	[ "$(as a lodger exec "$SESSION" -- cat <"$SYSTEM_FILE")" = text ]
-	# Control: without the profile it is open.
+	denied lodger-agent 'operation="open"' "name=\"$SYSTEM_FILE\""
+	# Control: the same with another file, and what is open stays so.
+	touch "$OTHER_FILE"
+	chmod 666 "$OTHER_FILE"
+	in_session a "$SESSION" "$by_file" <"$OTHER_FILE"
+	[ "$(cat "$OTHER_FILE")" = written ]
+	as a lodger exec "$SESSION" -- echo passed >"$SYSTEM_FILE"
+	[ "$(as a lodger exec "$SESSION" -- cat <"$SYSTEM_FILE")" = passed ]
+	# Control: without the profile both ways are open.
 	apparmor_parser --remove "$PROFILES"
 	create a
-	as a lodger exec "$SESSION" -- echo written >"$SYSTEM_FILE"
+	in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
 	[ "$(cat "$SYSTEM_FILE")" = written ]
+	in_session a "$SESSION" "echo more >>/proc/self/fd/0/lodger-test-file" </etc
+	[ "$(wc -l <"$SYSTEM_FILE")" = 2 ]
 }
 
 # What each act of tests/probes/confined answers without a profile, under the session's, under the helper's.
