@@ -23,18 +23,21 @@ setup() {
 	}
 }
 
+# Tests take the profiles away, or add to them.
 teardown() {
 	lodger_teardown
-	[ -z "${RATELIMIT-}" ] || {
-		sysctl -q kernel.printk_ratelimit="$RATELIMIT"
-		# Tests take the profiles away, or add to them.
-		for name in lodger-helper lodger-agent; do
-			[ ! -e "$BATS_TEST_TMPDIR/$name" ] || mv "$BATS_TEST_TMPDIR/$name" "/etc/apparmor.d/local/$name"
-			[ ! -e "$BATS_TEST_TMPDIR/$name.none" ] || rm -f "/etc/apparmor.d/local/$name"
-		done
-		apparmor_parser --replace "$PROFILES"
-	}
+	for name in lodger-helper lodger-agent; do
+		[ ! -e "$BATS_TEST_TMPDIR/$name" ] || mv "$BATS_TEST_TMPDIR/$name" "/etc/apparmor.d/local/$name"
+		[ ! -e "$BATS_TEST_TMPDIR/$name.none" ] || rm -f "/etc/apparmor.d/local/$name"
+	done
+	[ -z "${CHANGED-}" ] || apparmor_parser --replace "$PROFILES"
+	[ -z "${RATELIMIT-}" ] || sysctl -q kernel.printk_ratelimit="$RATELIMIT"
 	rm -f "$NODE" "$SYSTEM_FILE" "$OTHER_FILE"
+}
+
+profiles_remove() {
+	CHANGED=1
+	apparmor_parser --remove "$PROFILES"
 }
 
 # local_rule lodger-helper|lodger-agent RULE…: adds it for this test.
@@ -48,6 +51,7 @@ local_rule() {
 	fi
 	shift
 	printf '%s\n' "$@" >>"$file"
+	CHANGED=1
 	apparmor_parser --replace "$PROFILES"
 }
 
@@ -91,7 +95,8 @@ acts() {
 	mkdir -p "$directory/mounted"
 	touch "$SYSTEM_FILE"
 	[ -e "$NODE" ] || mknod -m 666 "$NODE" c 1 5
-	background sleep 600
+	# Not on the pipe that `run` reads to its end.
+	background sleep 600 >/dev/null 2>&1
 	# shellcheck disable=SC2016  # for the other shell
 	unshare --mount bash -c 'mount -t tmpfs tmpfs "$0/mounted" && "$@"' "$directory" \
 		"$@" "$directory" "$SYSTEM_FILE" /bin/true "$NODE" "${BACKGROUND[-1]}"
@@ -200,7 +205,7 @@ acts() {
 	as a lodger exec "$SESSION" -- echo passed >"$SYSTEM_FILE"
 	[ "$(as a lodger exec "$SESSION" -- cat <"$SYSTEM_FILE")" = passed ]
 	# Control: without the profile both ways are open.
-	apparmor_parser --remove "$PROFILES"
+	profiles_remove
 	create a
 	in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
 	[ "$(cat "$SYSTEM_FILE")" = written ]
@@ -290,7 +295,7 @@ column() {
 	says "$base" 'Permission denied'
 	denied lodger-helper "$base/\""
 	# Control: without the profile it is made.
-	apparmor_parser --remove "$PROFILES"
+	profiles_remove
 	run --separate-stderr as a lodger run -- echo made
 	find /sys/fs/cgroup -depth -type d -path "*/$base*" -exec rmdir {} + || true
 	says made
