@@ -89,6 +89,14 @@ of_exec() {
 	bash -c 'echo "exec $0" >/proc/self/attr/exec && exec "$@"' "$@"
 }
 
+# in_place ARG…: executes it as the helper, whose profile is entered by path, and has no other program.
+# In a mount namespace of its own.
+in_place() {
+	mount --bind "$HOST_PROBES/confined" "$HELPER" && "$HELPER" "$@"
+}
+export -f of_exec in_place
+export HELPER
+
 # acts COMMAND…: what tests/probes/confined says, by COMMAND, in a mount namespace of its own.
 acts() {
 	local directory=$BATS_TEST_TMPDIR/directory
@@ -187,13 +195,11 @@ acts() {
 
 # The shell's own descriptors are the caller's: what it opens by them is judged by the caller's paths.
 @test "profiles: a system file is not opened for writing by a descriptor that is passed in, whatever its mode" {
-	local by_file='echo written >/dev/stdin' by_directory='echo written >/proc/self/fd/0/lodger-test-file'
+	local by_file='echo written >/dev/stdin'
 	touch "$SYSTEM_FILE"
 	chmod 666 "$SYSTEM_FILE"
 	create a
 	run in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
-	says 'Permission denied'
-	run in_session a "$SESSION" "$by_directory" </etc
 	says 'Permission denied'
 	[ ! -s "$SYSTEM_FILE" ]
 	denied lodger-agent 'operation="open"' "name=\"$SYSTEM_FILE\""
@@ -204,13 +210,11 @@ acts() {
 	[ "$(cat "$OTHER_FILE")" = written ]
 	as a lodger exec "$SESSION" -- echo passed >"$SYSTEM_FILE"
 	[ "$(as a lodger exec "$SESSION" -- cat <"$SYSTEM_FILE")" = passed ]
-	# Control: without the profile both ways are open.
+	# Control: without the profile it is opened.
 	profiles_remove
 	create a
 	in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
 	[ "$(cat "$SYSTEM_FILE")" = written ]
-	in_session a "$SESSION" "echo more >>/proc/self/fd/0/lodger-test-file" </etc
-	[ "$(wc -l <"$SYSTEM_FILE")" = 2 ]
 }
 
 # What each act of tests/probes/confined answers without a profile, under the session's, under the helper's.
@@ -259,11 +263,6 @@ column() {
 
 @test "profiles: what the helper's forbids, it forbids to whatever runs in the helper's place" {
 	host_probe confined
-	# The helper's profile is entered by its path, and has no other program.
-	in_place() {
-		mount --bind "$HOST_PROBES/confined" "$HELPER"
-		"$HELPER" "$@"
-	}
 	run -0 acts in_place
 	diff <(grep -vE '^(user-namespace|move_mount) ' <<<"$output") <(column 4)
 	denied lodger-helper 'operation="exec"' 'name="/usr/bin/true"'
@@ -277,10 +276,6 @@ column() {
 	host_probe confined
 	run -0 acts of_exec lodger-agent "$HOST_PROBES/confined"
 	[[ $output == *$'\nmove_mount 13\n'* || $output == *$'\nmove_mount 1\n'* ]]
-	in_place() {
-		mount --bind "$HOST_PROBES/confined" "$HELPER"
-		"$HELPER" "$@"
-	}
 	run -0 acts in_place
 	[[ $output != *$'\nmove_mount 0\n'* ]] ||
 		skip 'this kernel does not: before 6.7 no module is asked'
