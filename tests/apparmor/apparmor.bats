@@ -8,7 +8,7 @@ PROFILES=/etc/apparmor.d/lodger
 LOADED=/sys/kernel/security/apparmor/profiles
 NODE=/dev/lodger-test-node
 SYSTEM_FILE=/etc/lodger-test-file
-OTHER_FILE=/var/tmp/lodger-test-file
+OTHER_FILE=/srv/lodger-test-file
 
 setup() {
 	MARK=lodger-test-$BASHPID-$RANDOM
@@ -193,27 +193,27 @@ acts() {
 	[ "$(in_session a "$SESSION" "head -c 4 $NODE | wc -c")" = 4 ]
 }
 
-# The shell's own descriptors are the caller's: what it opens by them is judged by the caller's paths.
+# Opened for both, since the client passes no descriptor by which more could be opened than it is itself.
 @test "profiles: a system file is not opened for writing by a descriptor that is passed in, whatever its mode" {
 	local by_file='echo written >/dev/stdin'
 	touch "$SYSTEM_FILE"
 	chmod 666 "$SYSTEM_FILE"
 	create a
-	run in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
+	run in_session a "$SESSION" "$by_file" <>"$SYSTEM_FILE"
 	says 'Permission denied'
 	[ ! -s "$SYSTEM_FILE" ]
 	denied lodger-agent 'operation="open"' "name=\"$SYSTEM_FILE\""
 	# Control: the same with another file, and what is open stays so.
 	touch "$OTHER_FILE"
 	chmod 666 "$OTHER_FILE"
-	in_session a "$SESSION" "$by_file" <"$OTHER_FILE"
+	in_session a "$SESSION" "$by_file" <>"$OTHER_FILE"
 	[ "$(cat "$OTHER_FILE")" = written ]
 	as a lodger exec "$SESSION" -- echo passed >"$SYSTEM_FILE"
 	[ "$(as a lodger exec "$SESSION" -- cat <"$SYSTEM_FILE")" = passed ]
 	# Control: without the profile it is opened.
 	profiles_remove
 	create a
-	in_session a "$SESSION" "$by_file" <"$SYSTEM_FILE"
+	in_session a "$SESSION" "$by_file" <>"$SYSTEM_FILE"
 	[ "$(cat "$SYSTEM_FILE")" = written ]
 }
 
