@@ -275,9 +275,9 @@ column() {
 @test "profiles: where the kernel asks about move_mount, a mount is put where the profile says and nowhere else" {
 	host_probe confined
 	run -0 acts of_exec lodger-agent "$HOST_PROBES/confined"
-	[[ $output == *$'\nmove_mount 13\n'* || $output == *$'\nmove_mount 1\n'* ]]
+	[[ $output == *$'\nmove_mount 13' || $output == *$'\nmove_mount 1' ]]
 	run -0 acts in_place
-	[[ $output != *$'\nmove_mount 0\n'* ]] ||
+	[[ $output != *$'\nmove_mount 0' ]] ||
 		skip 'this kernel does not: before 6.7 no module is asked'
 	denied lodger-helper 'operation="mount"' 'flags="rw, move"'
 }

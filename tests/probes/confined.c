@@ -173,7 +173,6 @@ try {
 tries[] = {
 	{ "mount", try_mount },
 	{ "bind", try_bind },
-	{ "move_mount", try_move_mount },
 	{ "umount", try_umount },
 	{ "chroot", try_chroot },
 	{ "user-namespace", try_user_namespace },
@@ -191,6 +190,8 @@ tries[] = {
 	{ "change-profile", try_change_profile },
 	{ "change-on-exec", try_change_on_exec },
 	{ "execute", try_execute },
+	// Last: a profile that lets it be done and not undone hides what the others use.
+	{ "move_mount", try_move_mount },
 };
 
 int main(int argc, char *argv[])
