@@ -12,6 +12,9 @@ SHAREDIR := $(PREFIX)/share/lodger
 MANDIR := $(PREFIX)/share/man
 SYSCONFDIR := /etc/lodger
 UNITDIR := /etc/systemd/system
+SYSUSERSDIR := /etc/sysusers.d
+TMPFILESDIR := /etc/tmpfiles.d
+UNITS := lodger-collect.timer lodger-collect.service lodger-nix-daemon.service lodger.service
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 
 B := build
@@ -95,10 +98,15 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
 	install -m 755 $(B)/lodger-get $(DESTDIR)$(LIBEXECDIR)/lodger-get
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
-	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)"
+	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
+		"$(SYSUSERSDIR)" "$(TMPFILESDIR)"
 
 .PHONY: uninstall
-uninstall:  ## remove what install put there; policy, channel and store stay
+uninstall:  ## end all sessions, remove what install put there; policy, users, channel and store stay
+	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl disable --now $(UNITS) || :
+	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(SYSUSERSDIR)/lodger.conf \
+		$(DESTDIR)$(TMPFILESDIR)/lodger.conf
+	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
 		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \

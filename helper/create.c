@@ -55,7 +55,6 @@ static _Noreturn void agent_execute(int agent, int listener, int lock)
 	    dup2(listener, AGENT_FD_LISTEN) < 0 || dup2(lock, AGENT_FD_LOCK) < 0 ||
 	    close_range(AGENT_FD_LOCK + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		die("arranging", "the agent's descriptors");
-	signal(SIGPIPE, SIG_DFL);
 	identity_become(record.uid);
 	// By descriptor: the agent's file is not in the session's root. Its mode 0711 keeps the
 	// process non-dumpable from here on (execve(2), prctl(2) PR_SET_DUMPABLE).
@@ -114,7 +113,11 @@ void session_create(const struct request *request, const struct policy *policy,
 		refuse(CODE(PERMISSION), "network",
 		       "the policy does not allow you the host's network");
 	memcpy(record.limits, request->limits, sizeof(record.limits));
-	policy_apply(policy, record.limits);
+	int limit = policy_apply(policy, record.limits);
+	if (limit < LIMIT_COUNT)
+		refuse(CODE(LIMIT), policy_keys[limit].name,
+		       "%s of %lu asked for; the policy allows %lu to %lu", policy_keys[limit].name,
+		       record.limits[limit], policy_keys[limit].least, policy->maxima[limit]);
 	int agent = open(AGENT, O_PATH | OPEN_SAFE);
 	if (agent < 0)
 		die("opening", AGENT);
@@ -146,7 +149,8 @@ void session_create(const struct request *request, const struct policy *policy,
 	leader_release(pair[0]);
 	const uint64_t *limits = record.limits;
 	report(CODE(OK), "", record.number, 0,
-	       "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes %lu, ttl %lu, network %u",
+	       "lodger-%u, memory %lu, pids %lu, cpu %lu, disk %lu, inodes %lu, ttl %lu, network %s",
 	       record.number, limits[LIMIT_MEMORY], limits[LIMIT_PIDS], limits[LIMIT_CPU],
-	       limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL], record.network);
+	       limits[LIMIT_DISK], limits[LIMIT_INODES], limits[LIMIT_TTL],
+	       record.network == NETWORK(HOST) ? "host" : "none");
 }

@@ -23,7 +23,8 @@ void session_destroy(uint32_t number, const struct caller *caller)
 		struct cgroup cgroup = cgroup_open(number);
 		Lodger__Helper__Code code = sessions_lookup(number, &record);
 		if (code == CODE(ALREADY_GONE))
-			report(seen ? CODE(OK) : code, "", number, 0, "lodger-%u", number);
+			report(seen ? CODE(OK) : code, "", number, 0, "lodger-%u, already gone",
+			       number);
 		if (code != CODE(OK)) {
 			// Nobody comes back for what a killed helper left half made.
 			if (pause > PAUSE_LONG)
@@ -39,7 +40,8 @@ void session_destroy(uint32_t number, const struct caller *caller)
 		// Looked up again: without its record this is half of another one's new session.
 		if (lock >= 0 && sessions_lookup(number, &record) == CODE(OK) &&
 		    sessions_remove(number))
-			report(CODE(OK), "", number, 0, "lodger-%u", number);
+			report(CODE(OK), "", number, 0, "lodger-%u of uid %u", number,
+			       record.owner);
 	}
 	refuse(CODE(BUSY), "session",
 	       "lodger-%u has not ended: another helper is at it, or the kernel still holds a "

@@ -31,8 +31,8 @@ static const struct {
 	{ RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", 8UL << 20, 0 },
 	{ RLIMIT_MSGQUEUE, "RLIMIT_MSGQUEUE", 819200, 0 },
 	{ RLIMIT_SIGPENDING, "RLIMIT_SIGPENDING", 4096, 64 },
-	// At 1 the kernel writes no core and never starts a core_pattern program (core(5)).
-	{ RLIMIT_CORE, "RLIMIT_CORE", 1, 0 },
+	// At 1 the kernel writes no core and never starts a core_pattern program; at 0 it may (core(5)).
+	{ RLIMIT_CORE, "RLIMIT_CORE", 1, 1 },
 };
 
 static void limits_set(void)
@@ -151,7 +151,10 @@ void guard_detach(void)
 	if (setsid() < 0)
 		refuse(CODE(CALLER), "", "called as the leader of a process group; fork first");
 	memset(&all, 0xff, sizeof(all));
-	if (sched_setscheduler(0, SCHED_OTHER, &normal) < 0 ||
+	// 50 µs of timer slack are what init starts with. With its caller's, any pause or timeout could
+	// take for ever (prctl(2)).
+	if (prctl(PR_SET_TIMERSLACK, 50000) < 0 ||
+	    sched_setscheduler(0, SCHED_OTHER, &normal) < 0 ||
 	    setpriority(PRIO_PROCESS, 0, 0) < 0 || sched_setaffinity(0, sizeof(all), &all) < 0)
 		die("resetting", "the scheduling class");
 }

@@ -39,7 +39,10 @@ extern int report_parent;
 // Called once before a refusal is answered.
 extern void (*report_undo)(void);
 
-// Logs, answers with `code` and exits; if that is neither OK nor ALREADY_GONE, a refusal, undoes
+// One line to syslog: who, what and `detail`.
+void report_log(bool refused, const char *detail);
+
+// Logs the message unless it is empty, answers with `code` and exits; if that is neither OK nor ALREADY_GONE, a refusal, undoes
 // first. `field` names what in the request or policy is to blame, or is "".
 _Noreturn void report(Lodger__Helper__Code code, const char *field, uint32_t session,
 		      uint32_t collected, const char *format, ...)
@@ -63,8 +66,8 @@ void guard_detach(void);
 
 #define CAPABILITY(name) (1ULL << (name))
 
-// Step 4: keeps permitted what the table in privilege.c lists, drops the rest for good (bounding,
-// inheritable and ambient sets too) and leaves the effective set empty.
+// Step 4: keeps permitted what the table in privilege.c lists, drops the rest for good (bounding
+// and inheritable sets too; the ambient one is emptied by a set-user-ID exec) and leaves the effective set empty.
 void capability_keep(void);
 
 // Makes `set`, an "or" of CAPABILITY(…), the effective set. Refuses when the kernel does not.
@@ -93,10 +96,6 @@ void filter_last(void);
 
 // Reads and parses the file. Refuses with CODE_POLICY when it is missing, unsafe or wrong.
 void policy_load(struct policy *policy, const struct caller *caller);
-
-// Fills the zeros of `limits` with the defaults; refuses with CODE_LIMIT what is over a maximum or
-// under what a session needs to start.
-void policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT]);
 
 // cgroup.c ---------------------------------------------------------------------------------------
 

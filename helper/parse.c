@@ -46,11 +46,7 @@ static void request_check(const struct request *request)
 		refuse(request->problem == PROBLEM_VERSION ? CODE(VERSION) : CODE(REQUEST),
 		       request_problems[request->problem].field, "%s",
 		       request_problems[request->problem].message);
-	if (request->problem != PROBLEM_NONE || request->reserved != 0 ||
-	    request->operation < OPERATION_CREATE || request->operation > OPERATION_COLLECT ||
-	    request->session > SESSION_NUMBER_MAX ||
-	    (request->session == 0) != (request->operation != OPERATION_DESTROY) ||
-	    request->network > NETWORK(HOST))
+	if (!request_in_range(request))
 		refuse(CODE(REQUEST), "request", "the parser child answered out of range");
 	if (ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0 || waiting > 0)
 		refuse(CODE(REQUEST), "frame", "there is more behind the request");

@@ -39,17 +39,3 @@ void policy_load(struct policy *policy, const struct caller *caller)
 	if (line)
 		refuse(CODE(POLICY), "", "%s, line %u: %s", LODGER_POLICY, line, problem);
 }
-
-void policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT])
-{
-	for (int i = 0; i < LIMIT_COUNT; i++) {
-		uint64_t most = policy->maxima[i];
-
-		if (limits[i] == 0)
-			limits[i] = policy->defaults[i] < most ? policy->defaults[i] : most;
-		if (limits[i] > most || limits[i] < policy_keys[i].least)
-			refuse(CODE(LIMIT), policy_keys[i].name,
-			       "%s of %lu asked for; the policy allows %lu to %lu",
-			       policy_keys[i].name, limits[i], policy_keys[i].least, most);
-	}
-}

@@ -42,8 +42,6 @@ static void bounding_keep(uint64_t set)
 void capability_keep(void)
 {
 	bounding_keep(kept);
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
-		die("emptying", "the ambient capabilities");
 	capability_set(kept, 0);
 }
 

@@ -16,15 +16,15 @@ void (*report_undo)(void);
 
 // As syslog(3) would, but without its heap, time zone and blocking. A machine without a log, or
 // one with a full queue, loses the line and nothing else.
-static void log_line(int priority, const char *outcome, const char *detail)
+void report_log(bool refused, const char *detail)
 {
 	const struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "/dev/log" };
 	char line[700];
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(line, sizeof(line), "<%d>lodger-helper[%d]: uid %u %s %s: %s",
-		 LOG_AUTHPRIV | priority, getpid(), report_caller, operations[report_operation],
-		 outcome, detail);
+		 LOG_AUTHPRIV | (refused ? LOG_NOTICE : LOG_INFO), getpid(), report_caller,
+		 operations[report_operation], refused ? "refused" : "done", detail);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		(void)!send(fd, line, strlen(line), MSG_NOSIGNAL);
 }
@@ -50,7 +50,8 @@ void report(Lodger__Helper__Code code, const char *field, uint32_t session, uint
 	report_undo = NULL;
 	if (refused && undo)
 		undo();
-	log_line(refused ? LOG_NOTICE : LOG_INFO, refused ? "refused" : "done", message);
+	if (message[0])
+		report_log(refused, message);
 	reply.version = HELPER_PROTOCOL_VERSION;
 	reply.code = code;
 	reply.session = session;

@@ -226,15 +226,24 @@ bool sessions_remove(uint32_t number)
 // is what a helper left that died right there, or right before the end of removing.
 static uint64_t collect_one(uint32_t number, uid_t owner)
 {
+	struct record record = { 0 };
+	char detail[64];
 	int allocation = allocation_lock();
 	autoclose int lock = sessions_lock(number);
 
 	(void)owner;
+	// What a helper left half made has no record, and nobody to tell of.
+	sessions_lookup(number, &record);
+	snprintf(detail, sizeof(detail), "lodger-%u of uid %u, which had ended", number,
+		 record.owner);
 	if (lock == SESSION_GONE)
 		// Not empty or not there any more: somebody else is at it.
 		unlinkat(sessions_directory, session_digits(number), AT_REMOVEDIR);
 	close(allocation);
-	return lock >= 0 && sessions_remove(number);
+	if (lock < 0 || !sessions_remove(number))
+		return 0;
+	report_log(false, detail);
+	return 1;
 }
 
 uint32_t sessions_collect(void)

@@ -137,3 +137,18 @@ unsigned int policy_parse(struct policy *policy, const struct caller *caller, co
 	}
 	return 0;
 }
+
+int policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT])
+{
+	int i;
+
+	for (i = 0; i < LIMIT_COUNT; i++) {
+		const uint64_t most = policy->maxima[i];
+
+		if (limits[i] == 0)
+			limits[i] = policy->defaults[i] < most ? policy->defaults[i] : most;
+		if (limits[i] > most || limits[i] < policy_keys[i].least)
+			break;
+	}
+	return i;
+}

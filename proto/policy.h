@@ -58,3 +58,8 @@ struct policy {
 // Adds up the NUL-terminated policy->text for `caller`; the rest of `policy` must be zero.
 // Returns 0, or the number of the first line that is wrong with *problem saying how.
 unsigned int policy_parse(struct policy *policy, const struct caller *caller, const char **problem);
+
+// Fills the zeros of `limits` with the policy's defaults, or its maxima where these are less.
+// Returns LIMIT_COUNT, or the index of the first limit that is over the policy's maximum or under
+// what a session needs to start.
+int policy_apply(const struct policy *policy, uint64_t limits[LIMIT_COUNT]);

@@ -108,3 +108,13 @@ void request_decode(struct request *request, const uint8_t *payload, size_t size
 	message = lodger__helper__request__unpack(&allocator, size, payload);
 	request->problem = message ? check(request, message) : PROBLEM_DECODE;
 }
+
+bool request_in_range(const struct request *request)
+{
+	return request->problem == PROBLEM_NONE && request->reserved == 0 &&
+	       request->version == HELPER_PROTOCOL_VERSION &&
+	       request->operation >= OPERATION_CREATE && request->operation <= OPERATION_COLLECT &&
+	       request->session <= SESSION_NUMBER_MAX &&
+	       (request->session == 0) == (request->operation != OPERATION_DESTROY) &&
+	       request->network <= LODGER__HELPER__NETWORK__NETWORK_HOST;
+}

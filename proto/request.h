@@ -2,6 +2,7 @@
 // unprivileged parser child alone, never in root's process.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,3 +43,7 @@ struct request {
 // Decodes and checks the payload of a request frame, with memory from a fixed arena.
 // Sets request->problem when something is wrong with it. `request` must be zeroed.
 void request_decode(struct request *request, const uint8_t *payload, size_t size);
+
+// Returns whether `request`, from a process that is not believed, is one that request_decode() could
+// have made of a message without a problem.
+bool request_in_range(const struct request *request);

@@ -55,6 +55,10 @@ $(B)/tests/tracer: tests/trace/tracer.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O1 -o $@ $< -lseccomp -lcap
 
+$(B)/tests/soak_agents: tests/soak/agents.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
+
 .PHONY: unit probes
 unit: $(UNIT_TESTS)  ## build the unit tests
 probes: $(PROBES)  ## build the programs that attack from inside and outside
@@ -63,14 +67,19 @@ include tests/fuzz/fuzz.mk
 
 .PHONY: check
 check:  ## as root: install everything and run all fast tests (T=NAME: only those)
-	share/install-packages build run test
+	share/install-packages build run guest test
 	share/setup
-	$(MAKE) -s unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer
+	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer \
+		$(B)/tests/soak_agents
 	tests/run $(T)
 
 .PHONY: check-fault
 check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every system call, in every way
 	tests/fault/run all
+
+.PHONY: soak
+soak: $(B)/tests/soak_agents  ## as root: SOAK_MINUTES (10) of random work on the installed Lodger, then a search for leaks
+	SOAK_MINUTES=$(or $(SOAK_MINUTES),10) tests/soak/run
 
 .PHONY: check-defences
 check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and the test that notices (T=NAME…)
@@ -79,3 +88,9 @@ check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and t
 .PHONY: check-unit
 check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root
 	@for test in $(UNIT_TESTS); do $$test || exit 1; done
+
+.PHONY: vm-check vm-check-fast
+vm-check:  ## as root: everything on whole machines, Debian 12 and 13, emulated (hours)
+	tests/vm/check $(T)
+vm-check-fast:  ## as root: on whole machines, the tests that depend on the machine
+	tests/vm/check --fast $(T)

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -104,6 +105,11 @@ const struct filter_rule filter_rules[] = {
 	DENY(delete_module, "administration"),
 	DENY(sethostname, "the session's name is the helper's to give"),
 	DENY(setdomainname, "as sethostname"),
+	// Where core_pattern is a pipe, a limit of 1 alone keeps the host's handler from being run, by
+	// root, on what crashes here; at 0 it is run (core(5), CVE-2025-4598). Programs that set 0 to
+	// have no core, as ssh-agent and gpg, end if they may not: they have none already.
+	ROW(prlimit64, FAIL(0), "a core dump's handler", EQUAL(1, RLIMIT_CORE), DIFFERS(2, 0)),
+	ROW(prlimit64, FAIL(0), "the same", EQUAL(1, RLIMIT_CORE), DIFFERS(UPPER(2), 0)),
 	DENY_IF(prlimit64, "the limits of the agent and its keepers; one's own go by pid 0", DIFFERS(0, 0)),
 	DENY(settimeofday, "the clock"),
 	DENY(clock_settime, "the clock"),
@@ -152,6 +158,7 @@ const struct filter_rule filter_rules[] = {
 	DENY_IF(chmod, "set-id file", ANY_BIT(1, SET_ID)),
 	DENY_IF(mkdir, "set-id directory", ANY_BIT(1, SET_ID)),
 	DENY_IF(mknod, "set-id file", ANY_BIT(1, SET_ID)),
+	ROW(setrlimit, FAIL(0), "as prlimit64 of RLIMIT_CORE", EQUAL(0, RLIMIT_CORE)),
 	DENY(iopl, "hardware"),
 	DENY(ioperm, "hardware"),
 	DENY(modify_ldt, "kernel surface (CVE-2017-17053); for 16-bit programs"),
@@ -171,7 +178,8 @@ const size_t filter_rule_count = sizeof(filter_rules) / sizeof(filter_rules[0]);
 
 // Offsets into what a filter sees of a call (seccomp(2)).
 #define SEEN(member) ((uint32_t)offsetof(struct seccomp_data, member))
-#define LOW_HALF(argument) (SEEN(args) + 8U * (argument)) // little-endian machines
+// Machines are little-endian.
+#define HALF(argument) (SEEN(args) + 8U * ((argument)&7U) + ((argument) >= UPPER(0) ? 4U : 0U))
 
 #define PROLOGUE 6
 // Compare the number, load and compare each tested argument, return, load the number again.
@@ -210,7 +218,7 @@ static void program_add_rule(struct program *program, const struct filter_rule *
 		const struct filter_test *test = &rule->tests[i];
 		unsigned miss = 2 * (tests - i - 1) + 1; // to the reload
 
-		program_add(program, BPF_LD | BPF_W | BPF_ABS, LOW_HALF(test->argument), 0, 0);
+		program_add(program, BPF_LD | BPF_W | BPF_ABS, HALF(test->argument), 0, 0);
 		if (test->compare == FILTER_ANY_BIT)
 			program_add(program, BPF_JMP | BPF_JSET | BPF_K, test->value, 0, miss);
 		else if (test->compare == FILTER_EQUAL)

@@ -2,9 +2,13 @@
 // changes nothing but that it makes a session of its own and destroys it.
 #include "doctor.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "cleanup.h"
 #include "command.h"
@@ -68,6 +72,48 @@ bool doctor_read(const char *path, char *text, size_t size)
 	return length >= 0;
 }
 
+bool doctor_has_word(const char *text, const char *word)
+{
+	const size_t length = strlen(word);
+
+	while (*text) {
+		const size_t here = strcspn(text, " \n\t");
+
+		if (here == length && strncmp(text, word, length) == 0)
+			return true;
+		text += here + strspn(text + here, " \n\t");
+	}
+	return false;
+}
+
+bool doctor_execute(char *const argv[], char *text, size_t size)
+{
+	posix_spawn_file_actions_t actions;
+	int ends[2], status = -1;
+	pid_t pid;
+
+	*text = '\0';
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	autoclose int ours = ends[0];
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+	const int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	if (error) {
+		snprintf(text, size, "%s: %s", argv[0], strerror(error));
+		return false;
+	}
+	const ssize_t length = frame_read_full(ours, text, size - 1);
+	text[length < 0 ? 0 : length] = '\0';
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 // Runs `count` checks. Returns how many failed.
 static int checks_run(const struct check *checks, int count, json_t *array)
 {
@@ -109,6 +155,7 @@ int doctor_run(const struct options *options, struct failure *failure)
 	json_t *array = options->json ? json_array() : NULL;
 	const int failed = checks_run(machine_checks, machine_check_count, array) +
 			   checks_run(install_checks, install_check_count, array) +
+			   checks_run(systemd_checks, systemd_check_count, array) +
 			   checks_run(session_checks, session_check_count, array);
 
 	if (array) {

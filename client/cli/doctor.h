@@ -22,9 +22,13 @@ struct check {
 	void (*run)(struct finding *finding);
 };
 
-// What stands on the machine, what is installed, and what a session of our own shows.
-extern const struct check machine_checks[], install_checks[], session_checks[];
-extern const int machine_check_count, install_check_count, session_check_count;
+// What stands on the machine, what is installed, what systemd keeps, and what a session of our own
+// shows.
+extern const struct check machine_checks[], install_checks[], systemd_checks[], session_checks[];
+extern const int machine_check_count, install_check_count, systemd_check_count, session_check_count;
+
+// One of the last; in a file of its own.
+void apparmor_check(struct finding *finding);
 
 void good(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void skipped(struct finding *finding, const char *format, ...)
@@ -36,3 +40,10 @@ void bad(struct finding *finding, const char *advice, const char *format, ...)
 
 // Reads a text file whole, as far as it fits into `size`. Returns false when it cannot be opened.
 bool doctor_read(const char *path, char *text, size_t size);
+
+// Whether `word` is one of the words of `text`.
+bool doctor_has_word(const char *text, const char *word);
+
+// Executes a program found in PATH, its input empty, and reads what it prints, or why it cannot be
+// executed, as far as it fits into `size`. Returns whether it ended with 0.
+bool doctor_execute(char *const argv[], char *text, size_t size);

@@ -54,21 +54,6 @@ static void caller_check(struct finding *finding)
 		good(finding, "uid %u, in the machine's own user namespace", getuid());
 }
 
-// Whether `word` is one of the words of `text`.
-static bool has_word(const char *text, const char *word)
-{
-	const size_t length = strlen(word);
-
-	while (*text) {
-		const size_t here = strcspn(text, " \n\t");
-
-		if (here == length && strncmp(text, word, length) == 0)
-			return true;
-		text += here + strspn(text + here, " \n\t");
-	}
-	return false;
-}
-
 static void cgroup_check(struct finding *finding)
 {
 	static const char *const v2_names[] = { "memory", "pids", "cpu", NULL };
@@ -79,7 +64,7 @@ static void cgroup_check(struct finding *finding)
 
 	for (size_t i = 0; names[i]; i++) {
 		snprintf(path, sizeof(path), "%s/%s/cgroup.procs", CGROUP_ROOT, names[i]);
-		if (v2 ? has_word(text, names[i]) : access(path, F_OK) == 0)
+		if (v2 ? doctor_has_word(text, names[i]) : access(path, F_OK) == 0)
 			continue;
 		strcat(missing, " ");
 		strcat(missing, names[i]);
@@ -159,7 +144,7 @@ static void names_check(struct finding *finding)
 		return;
 	}
 	while ((line = strsep(&rest, "\n")))
-		if (strncmp(line, "passwd:", 7) == 0 && has_word(line, "systemd")) {
+		if (strncmp(line, "passwd:", 7) == 0 && doctor_has_word(line, "systemd")) {
 			info(finding, "nss-systemd is in use: ps and getent show lodgers by name");
 			return;
 		}
@@ -167,19 +152,8 @@ static void names_check(struct finding *finding)
 	     "nss-systemd is not in /etc/nsswitch.conf: ps and getent show lodgers as numbers");
 }
 
-static void apparmor_check(struct finding *finding)
-{
-	char text[16];
-
-	if (!doctor_read("/sys/module/apparmor/parameters/enabled", text, sizeof(text)))
-		info(finding, "this kernel has no AppArmor");
-	else
-		info(finding, "AppArmor is %s", text[0] == 'Y' ? "enabled" : "not enabled");
-}
-
 const struct check machine_checks[] = {
-	{ "kernel", kernel_check },	 { "caller", caller_check },
-	{ "cgroups", cgroup_check },	 { "uid range", range_check },
-	{ "lodger names", names_check }, { "apparmor", apparmor_check },
+	{ "kernel", kernel_check },   { "caller", caller_check },      { "cgroups", cgroup_check },
+	{ "uid range", range_check }, { "lodger names", names_check },
 };
 const int machine_check_count = sizeof(machine_checks) / sizeof(machine_checks[0]);

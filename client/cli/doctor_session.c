@@ -147,5 +147,6 @@ const struct check session_checks[] = {
 	{ "session", session_check },
 	{ "nix version", version_check },
 	{ "package daemon", daemon_check },
+	{ "apparmor", apparmor_check },
 };
 const int session_check_count = sizeof(session_checks) / sizeof(session_checks[0]);

@@ -4,8 +4,9 @@
 
 load cli
 
-CHECKS='kernel,caller,cgroups,uid range,lodger names,apparmor,group,helper,agent,policy,state,'
-CHECKS+='nix-shell,channel,session,nix version,package daemon'
+CHECKS='kernel,caller,cgroups,uid range,lodger names,group,helper,agent,policy,state,'
+CHECKS+='nix-shell,channel,units,collect timer,system files,delegation,session,nix version,'
+CHECKS+='package daemon,apparmor'
 
 setup() {
 	T=$BATS_TEST_TMPDIR
@@ -252,4 +253,142 @@ outcome() {
 @test "package daemon: none answers" {
 	examined 'mount --bind "$T/empty" /run/lodger/packages'
 	finds 'package daemon' '' 'systemctl start lodger-nix-daemon'
+}
+
+# A machine that systemd runs, as far as doctor looks at it, for `examined`: /run/systemd/system is
+# there, cgroup v2 is as planted in $T/v2, and systemctl is a script that tells what stands in
+# $T/units/UNIT. Sessions cannot be made there.
+SYSTEMD='mkdir -p "$T/run"; mount --rbind /run "$T/run"; mount -t tmpfs tmpfs /run
+	mkdir -p /run/systemd/system /run/lodger; mount --rbind "$T/run/lodger" /run/lodger
+	mount --bind "$T/systemctl" "$(readlink -f "$(command -v systemctl)")"
+	mount --bind "$T/v2" /sys/fs/cgroup
+	for d in sysusers.d tmpfiles.d; do
+		! [ -d "/etc/$d" ] || mount --bind "$T/empty" "/etc/$d"
+		cp -r "$T/etc/$d" /run/
+	done
+	mount --bind "$T/etc/passwd" /etc/passwd; mount --bind "$T/etc/group" /etc/group; '
+UNIT=system.slice/lodger.service
+
+systemd_planted() {
+	local unit
+	command -v systemctl >/dev/null || skip 'there is no systemctl whose place could be taken'
+	mkdir -p "$T/units" "$T/v2/$UNIT" "$T"/etc/{sysusers.d,tmpfiles.d}
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR"/{file,test}
+	printf '#!/bin/sh\nfor unit; do :; done\ncat "%s/units/$unit"\n' "$T" >"$T/systemctl"
+	chmod 755 "$T/systemctl"
+	for unit in lodger.service lodger-nix-daemon.service lodger-collect.timer lodger-collect.service; do
+		printf '%s\n' LoadState=loaded ActiveState=active UnitFileState=enabled Result=success \
+			"LastTriggerUSec=Tue 2026-12-01" "ControlGroup=/$UNIT" Delegate=yes >"$T/units/$unit"
+	done
+	echo 'cpu io memory pids' | tee "$T/v2/cgroup.controllers" >"$T/v2/$UNIT/cgroup.controllers"
+	command -v setfattr >/dev/null && setfattr -n user.delegate -v 1 "$T/v2/$UNIT" ||
+		skip 'no setfattr, or no extended attributes where tests have their files'
+	touch "$T"/etc/{sysusers.d,tmpfiles.d}/lodger.conf
+	{ grep -v '^lodger-collect:' /etc/passwd; echo 'lodger-collect:x:64999:64999::/:/bin/false'; } >"$T/etc/passwd"
+	sed '/^lodger:/{s/:$/:lodger-collect/;t;s/$/,lodger-collect/}' /etc/group >"$T/etc/group"
+	policy "cgroup $UNIT"
+}
+
+@test "systemd: where it is not used the checks say so, and fail nothing" {
+	[ ! -e /run/systemd/system ] || skip 'systemd is the init of this machine'
+	run --separate-stderr as a lodger doctor
+	exits 0
+	[ "$(grep -cE '^info     (units|collect timer|system files|delegation) +systemd is not used here$' <<<"$output")" = 4 ]
+}
+
+@test "systemd: all is well" {
+	systemd_planted
+	examined "$SYSTEMD"
+	local name
+	for name in units 'collect timer' 'system files' delegation; do
+		outcome "$name" ok || { jq -r '.checks[] | [.name, .outcome, .detail] | join(" | ")' <<<"$found" && return 1; }
+	done
+	jq -e --arg unit "$UNIT" 'any(.checks[]; .detail == $unit + " is delegated, with memory, pids, cpu")
+		and any(.checks[]; .detail | contains("last ran at Tue 2026-12-01"))' <<<"$found"
+	sed -i 's/^LastTriggerUSec=.*/LastTriggerUSec=n\/a/' "$T/units/lodger-collect.timer"
+	examined "$SYSTEMD"
+	jq -e 'any(.checks[]; .detail == "lodger-collect.timer is active, and has not run yet")' <<<"$found"
+}
+
+@test "systemd: units that are missing, disabled or stopped, by their name" {
+	systemd_planted
+	sed -i 's/^LoadState=.*/LoadState=not-found/' "$T/units/lodger.service"
+	sed -i 's/^ActiveState=.*/ActiveState=inactive/' "$T/units/lodger-collect.timer"
+	examined "$SYSTEMD"
+	finds units 'lodger.service is not installed: not-found' 'make install'
+	finds 'collect timer' 'lodger-collect.timer is inactive and enabled' 'systemctl enable --now lodger-collect.timer'
+	sed -i 's/^LoadState=.*/LoadState=loaded/' "$T/units/lodger.service"
+	sed -i 's/^UnitFileState=.*/UnitFileState=disabled/' "$T/units/lodger-nix-daemon.service"
+	sed -i 's/^ActiveState=.*/ActiveState=active/' "$T/units/lodger-collect.timer"
+	sed -i 's/^Result=.*/Result=exit-code/' "$T/units/lodger-collect.service"
+	examined "$SYSTEMD"
+	finds units 'lodger-nix-daemon.service is active and disabled' 'systemctl enable --now lodger-nix-daemon.service'
+	finds 'collect timer' 'the last run of lodger-collect.service failed: exit-code' 'journalctl -u lodger-collect.service'
+	sed -i 's/^LoadState=.*/LoadState=not-found/' "$T/units/lodger-collect.service"
+	examined "$SYSTEMD"
+	finds 'collect timer' 'lodger-collect.service is not installed' 'make install'
+}
+
+@test "systemd: one that does not answer is no failure, and root is told how to ask" {
+	systemd_planted
+	printf '#!/bin/sh\necho "Failed to connect to bus" >&2\nexit 1\n' >"$T/systemctl"
+	examined "$SYSTEMD"
+	outcome units skipped
+	outcome 'collect timer' skipped
+	outcome delegation skipped
+	jq -e 'any(.checks[]; .detail == "systemctl does not answer you (Failed to connect to bus); " +
+		"root can ask: systemctl status lodger.service")' <<<"$found"
+}
+
+@test "systemd: no sysusers or tmpfiles file, no user, or one that is no member" {
+	systemd_planted
+	rm "$T/etc/tmpfiles.d/lodger.conf"
+	examined "$SYSTEMD"
+	finds 'system files' 'there is no tmpfiles.d/lodger.conf' 'make install'
+	touch "$T/etc/tmpfiles.d/lodger.conf"
+	rm "$T/etc/sysusers.d/lodger.conf"
+	examined "$SYSTEMD"
+	finds 'system files' 'there is no sysusers.d/lodger.conf' 'make install'
+	touch "$T/etc/sysusers.d/lodger.conf"
+	cp /etc/group "$T/etc/group"
+	sed -i '/^lodger:/s/,*lodger-collect//' "$T/etc/group"
+	examined "$SYSTEMD"
+	finds 'system files' 'the user lodger-collect is not in the group lodger' 'systemd-sysusers lodger.conf'
+	sed -i '/^lodger-collect:/d' "$T/etc/passwd"
+	examined "$SYSTEMD"
+	finds 'system files' 'there is no user lodger-collect' 'systemd-sysusers lodger.conf'
+}
+
+@test "systemd: a cgroup that is not delegated, not whole, or not the policy's" {
+	systemd_planted
+	setfattr -x user.delegate "$T/v2/$UNIT"
+	examined "$SYSTEMD"
+	finds delegation "systemd does not delegate $UNIT" 'systemctl restart lodger.service, which ends all sessions'
+	setfattr -n user.delegate -v 1 "$T/v2/$UNIT"
+	sed -i 's/^Delegate=.*/Delegate=no/' "$T/units/lodger.service"
+	examined "$SYSTEMD"
+	finds delegation "systemd does not delegate $UNIT" 'systemctl restart'
+	sed -i 's/^Delegate=.*/Delegate=yes/' "$T/units/lodger.service"
+	echo 'cpu io' >"$T/v2/$UNIT/cgroup.controllers"
+	examined "$SYSTEMD"
+	finds delegation "$UNIT was not handed the controllers: memory pids" 'systemctl restart'
+	sed -i 's/^ControlGroup=.*/ControlGroup=/' "$T/units/lodger.service"
+	examined "$SYSTEMD"
+	finds delegation 'lodger.service has no cgroup: it is not running' 'systemctl start lodger.service'
+	sed -i 's/^ControlGroup=.*/ControlGroup=\/system.slice\/lodger.service/' "$T/units/lodger.service"
+	policy 'cgroup lodger'
+	examined "$SYSTEMD"
+	finds delegation 'sessions live in the cgroup lodger, which is not the one that systemd delegates' "cgroup $UNIT"
+}
+
+@test "apparmor: on, and without the profiles" {
+	[ -d /sys/module ] && [ ! -e /sys/module/apparmor ] || skip 'this kernel has AppArmor: tests/systemd sees it'
+	# The parameter stands in the place of all modules, which nothing else here reads.
+	mkdir -p "$T/module/apparmor/parameters"
+	echo Y >"$T/module/apparmor/parameters/enabled"
+	examined 'mount --bind "$T/module" /sys/module; mount -t tmpfs tmpfs /etc/apparmor.d 2>/dev/null || true'
+	finds apparmor 'AppArmor is enabled, but there is no /etc/apparmor.d/lodger' 'make install'
+	echo N >"$T/module/apparmor/parameters/enabled"
+	examined 'mount --bind "$T/module" /sys/module'
+	outcome apparmor info
 }

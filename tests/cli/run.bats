@@ -184,7 +184,7 @@ load cli
 @test "words that Nix knows as more than names do no more than fail" {
 	local word
 	for word in builtins pkgs import rec assert throw abort derivation; do
-		run --separate-stderr as a timeout 20 lodger run -p "$word" -- echo ran
+		run --separate-stderr as a timeout 200 lodger run -p "$word" -- echo ran
 		[ "$status" != 0 ] && [ "$status" -lt 124 ] && [ -z "$output" ] || {
 			printf 'package: %s, status %s\n' "$word" "$status"
 			return 1

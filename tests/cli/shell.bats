@@ -82,7 +82,7 @@ load cli
 }
 
 @test "on a terminal a shell gets one of its own" {
-	run as a timeout 30 script -qec 'lodger shell --dir /usr' /dev/null \
+	run as a timeout 300 script -qec 'lodger shell --dir /usr' /dev/null \
 		< <(sleep 1; printf 'tty; pwd; echo $((6 * 7)) $-; exit 6\n'; sleep 3)
 	exits 6
 	output=${output//$'\r'/}

@@ -52,7 +52,8 @@ struct run {
 };
 
 static const struct passwd *caller;
-static long ends[16]; // runs by code of the reply; 0: no reply
+static char base[128] = "lodger"; // the policy's cgroup, below which sessions have theirs
+static long ends[16];		  // runs by code of the reply; 0: no reply
 
 static void __attribute__((noreturn, format(printf, 1, 2))) give_up(const char *format, ...)
 {
@@ -74,30 +75,45 @@ static uint64_t milliseconds(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-// What sessions leave their mark on, as text; the caller compares it with what it was.
+static void base_read(void)
+{
+	char line[4096];
+	FILE *file = fopen(LODGER_POLICY, "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "cgroup %127s", base);
+	if (file)
+		fclose(file);
+}
+
+// What sessions leave their mark on, as text; the caller compares it with what it was. `%s` is the
+// policy's cgroup, in each hierarchy that it may be in.
 static void marks(char *text, size_t size)
 {
 	static const char *const directories[] = {
 		LODGER_SESSIONS,
 		"/run/userdb",
-		"/sys/fs/cgroup/lodger",
-		"/sys/fs/cgroup/memory/lodger",
-		"/sys/fs/cgroup/pids/lodger",
-		"/sys/fs/cgroup/cpu/lodger",
-		"/sys/fs/cgroup/cpu,cpuacct/lodger",
+		"/sys/fs/cgroup/%s",
+		"/sys/fs/cgroup/memory/%s",
+		"/sys/fs/cgroup/pids/%s",
+		"/sys/fs/cgroup/cpu/%s",
+		"/sys/fs/cgroup/cpu,cpuacct/%s",
 	};
 	size_t used = 0;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
-		DIR *stream = opendir(directories[i]);
+		char directory[256];
+
+		snprintf(directory, sizeof(directory), directories[i], base);
+		DIR *stream = opendir(directory);
 		const struct dirent *entry;
 
 		while (stream && (entry = readdir(stream))) {
 			if (entry->d_name[0] == '.' ||
-			    (strncmp(directories[i], "/sys", 4) == 0 && entry->d_type != DT_DIR))
+			    (strncmp(directory, "/sys", 4) == 0 && entry->d_type != DT_DIR))
 				continue;
-			used += (size_t)snprintf(text + used, size - used, "%s/%s ", directories[i],
+			used += (size_t)snprintf(text + used, size - used, "%s/%s ", directory,
 						 entry->d_name);
 			if (used >= size)
 				give_up("too much is left to tell");
@@ -313,14 +329,14 @@ static bool process_read(const char *pid, unsigned int *uid, char *cgroups, size
 // kernel shows it in cgroup v1's root.
 static void check_agent(const struct run *run, const char *pid)
 {
-	char own[64], record[64], cgroups[4096];
+	char own[160], record[64], cgroups[4096];
 	const uint64_t end = milliseconds() + 2000;
 	unsigned int uid;
 
 	while (is_agent(pid) && process_read(pid, &uid, cgroups, sizeof(cgroups))) {
 		const unsigned int number = uid - SESSION_UID_BASE;
 
-		snprintf(own, sizeof(own), "/lodger/%u\n", number);
+		snprintf(own, sizeof(own), "/%s/%u\n", base, number);
 		snprintf(record, sizeof(record), LODGER_SESSIONS "/%u/record", number);
 		if (number >= 1 && number <= SESSION_NUMBER_MAX && strstr(cgroups, own) &&
 		    access(record, F_OK) == 0)
@@ -434,6 +450,7 @@ int main(int argc, char *argv[])
 	run.subject = strcmp(argv[3], "leader") == 0 ? SUBJECT_LEADER : SUBJECT_HELPER;
 	// What a dead helper leaves becomes ours.
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	base_read();
 	do {
 		run = (struct run){ .subject = run.subject, .fault = run.fault, .point = ++point };
 		if (point > POINTS_MAX)

@@ -41,11 +41,14 @@ static _Noreturn void broken(const char *what)
 	end(&verdict);
 }
 
-void refuse(Lodger__Helper__Code code, const char *field, const char *format, ...)
+void report(Lodger__Helper__Code code, const char *field, uint32_t session, uint32_t collected,
+	    const char *format, ...)
 {
 	struct verdict verdict = { .kind = VERDICT_REFUSED, .code = code };
 	va_list arguments;
 
+	if (session != 0 || collected != 0)
+		broken("the parser's half answers for a session");
 	va_start(arguments, format);
 	vsnprintf(verdict.text, sizeof(verdict.text), format, arguments);
 	va_end(arguments);

@@ -1,6 +1,6 @@
 // Makes processes or threads, argv[2] of them at most, and prints how many it got and why it
 // stopped ("count processes", "count threads"); or bombs: "bomb" forks without end, and every
-// child does. Run without a limit, as a control, counting gets all that it asked for.
+// child does; "vfork" has so many processes that wait in vfork(2) for a child that never ends. Run without a limit, as a control, counting gets all that it asked for.
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -44,6 +44,22 @@ static int process_make(void)
 	return child < 0 ? errno : 0;
 }
 
+// A parent in vfork(2) waits in the kernel until its child is done, which here is never.
+static void vfork_storm(unsigned long count)
+{
+	while (count-- > 0)
+		if (fork() == 0) {
+			if (vfork() == 0)
+				for (;;)
+					pause();
+			_exit(0);
+		}
+	printf("waiting\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 static void bomb(void)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -61,8 +77,10 @@ int main(int argc, char *argv[])
 
 	if (argc == 2 && strcmp(argv[1], "bomb") == 0)
 		bomb();
+	if (argc == 3 && strcmp(argv[1], "vfork") == 0)
+		vfork_storm(wanted);
 	if (wanted == 0 || (strcmp(argv[1], "threads") != 0 && strcmp(argv[1], "processes") != 0)) {
-		fprintf(stderr, "usage: forks bomb | forks threads|processes COUNT\n");
+		fprintf(stderr, "usage: forks bomb | forks threads|processes|vfork COUNT\n");
 		return 2;
 	}
 	while (got < wanted && error == 0) {

@@ -1,5 +1,5 @@
 // Starts lodger-helper as a hostile caller would, with what the options say, and prints how it
-// ended ("exit N", "signal N", "hangs") and what it answered ("code NAME field F session N" and the
+// ended ("exit N", "signal N", "signal N, core dumped", "hangs") and what it answered ("code NAME field F session N" and the
 // message on a line of its own).
 //
 // The request, one of: --create[=KEY=N,KEY=N…] --destroy=N --collect --hex=PAYLOAD; and about it:
@@ -16,7 +16,8 @@
 //   --seconds=N       how long to wait (20)
 // The caller's state: --fd=N:WHAT (closed, null, terminal, directory, mem, uid_map, swapped, PATH)
 //   --program=PATH --arg=WORD… --no-args --limit=NAME:N --umask=N --ignore --block --timer=USEC
-//   --no-new-privs --leader --traced --many-descriptors --directory=PATH
+//   --no-new-privs --leader --traced --many-descriptors --directory=PATH --slack=NSEC
+//   --pending         every signal blocked and one of each pending
 // What it does to the helper meanwhile:
 //   --signal=N:USEC   sends it a signal so long after its start; with "hangs" SIGKILL follows
 //   --storm           once it has become root, sends it every signal until it ends, and prints
@@ -75,6 +76,8 @@ static const struct option options[] = {
 	{ "directory", required_argument, NULL, 'C' },
 	{ "signal", required_argument, NULL, 'g' },
 	{ "storm", no_argument, NULL, 'W' },
+	{ "slack", required_argument, NULL, 'K' },
+	{ "pending", no_argument, NULL, 'R' },
 	{ 0 },
 };
 
@@ -149,6 +152,17 @@ static void limit_set(char *text)
 	}
 }
 
+static void signals_pend(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGKILL && number != SIGSTOP)
+			raise(number);
+}
+
 static void signals_set(bool ignore)
 {
 	sigset_t all;
@@ -183,6 +197,10 @@ static void state_set(int argc, char *argv[])
 			fail(optarg);
 		else if (option == 'f')
 			descriptor_set(optarg);
+		else if (option == 'K' && prctl(PR_SET_TIMERSLACK, strtoul(optarg, NULL, 10)) < 0)
+			fail("slack");
+		else if (option == 'R')
+			signals_pend();
 		for (int i = 0; option == 'm' && i < 300; i++)
 			if (pipe(pipes) < 0 || open("/", O_RDONLY) < 0)
 				fail("many-descriptors");
@@ -359,7 +377,7 @@ int main(int argc, char *argv[])
 	if (ended == 0)
 		printf("hangs\n");
 	else if (WIFSIGNALED(status))
-		printf("signal %d\n", WTERMSIG(status));
+		printf("signal %d%s\n", WTERMSIG(status), WCOREDUMP(status) ? ", core dumped" : "");
 	else
 		printf("exit %d\n", WEXITSTATUS(status));
 	if (storm)

@@ -44,7 +44,7 @@ agent_state() {
 	[ "$(wc -l <<<"$control")" -gt 20 ]
 	destroyed
 	for state in --many-descriptors --ignore --block '--ignore --block --umask=0' --umask=777 \
-		'--limit=NOFILE:700 --many-descriptors' '--limit=CORE:0 --limit=CPU:4000' --fd=2:closed; do
+		'--limit=NOFILE:700 --many-descriptors' '--limit=CORE:1 --limit=CPU:4000' --fd=2:closed; do
 		# shellcheck disable=SC2086  # words
 		made --create "$OPEN" $state
 		agent_state "$NUMBER" >"$BATS_TEST_TMPDIR/state"
@@ -104,6 +104,9 @@ too_small() {
 			case ${lines[0]} in
 			'exit 0') [[ ${lines[1]} == 'code '@(OK\ *|"CALLER field RLIMIT_$name session 0") ]] ;;
 			'signal 11' | 'exit 98') too_small "$name" "$value" ;;
+			# The kernel takes 0 for one second, which is over on a slow machine before the helper's
+			# first step. What it may have left is looked at below, as after every other.
+			'signal 9' | 'signal 24') [ "$name" = CPU ] && [[ ${lines[1]} == 'no reply (0 bytes)' ]] ;;
 			*) false ;;
 			esac || { echo "$name:$value" "$output" && return 1; }
 		done
@@ -118,11 +121,20 @@ too_small() {
 		CPU 3600 0 1 3599
 		MEMLOCK 0 0 1 4096
 		SIGPENDING 64 0 1 63
-		CORE 0 0 1
+		CORE 1 0
 	END
 	as a lodger collect
+	# At 0, unlike at 1, a core dump's handler is run (core(5)).
+	raw --create "$OPEN" --limit=CORE:0
+	if [[ ${lines[1]} == 'code OK '* ]]; then
+		NUMBER=${lines[1]##* }
+		agent_state "$NUMBER" | grep '^Max core file size *1 *1 '
+		destroyed
+	else
+		says RLIMIT_CORE
+	fi
 	made --create "$OPEN" --limit=AS:1073741824 --limit=DATA:1073741824 --limit=STACK:1048576 --limit=FSIZE:1073741824 \
-		--limit=NOFILE:256 --limit=NPROC:1024 --limit=CPU:3600 --limit=MEMLOCK:0 --limit=SIGPENDING:64 --limit=CORE:0
+		--limit=NOFILE:256 --limit=NPROC:1024 --limit=CPU:3600 --limit=MEMLOCK:0 --limit=SIGPENDING:64 --limit=CORE:1
 	works a "lodger-$NUMBER"
 	destroyed
 }
@@ -192,7 +204,7 @@ environment_trace() {
 		MALLOC_TRACE TMPDIR TZ TZDIR HOSTALIASES RES_OPTIONS LOCALDOMAIN RESOLV_HOST_CONF GETCONF_DIR HOME PATH; do
 		words+=("$name=$trap")
 	done
-	timeout 30 strace -f -u "$USERS-a" -o "$BATS_TEST_TMPDIR/trace" \
+	timeout 300 strace -f -u "$USERS-a" -o "$BATS_TEST_TMPDIR/trace" \
 		-e trace=open,openat,openat2,access,faccessat,faccessat2,stat,newfstatat,statx,readlink,mkdir,socket \
 		env "${words[@]}" LD_DEBUG=all MALLOC_CHECK_=3 MALLOC_PERTURB_=90 LC_ALL=lodger-trap LANGUAGE=lodger-trap \
 		GLIBC_TUNABLES=glibc.malloc.check=3 "$@"
@@ -239,7 +251,7 @@ early() {
 	for usec in 1 50 100 200 300 400 500 700 900 1200 1600 2000 3000 5000 8000 12000 200000; do
 		background as a "$HOST_PROBES/rawhelper" --create "--$1$usec" --seconds=3 >"$BATS_TEST_TMPDIR/early.$usec"
 	done
-	as b timeout 30 bash -c 'for i in 1 2 3 4 5 6 7 8; do lodger run -- true || exit 1; done'
+	as b timeout 300 bash -c 'for i in 1 2 3 4 5 6 7 8; do lodger run -- true || exit 1; done'
 	wait "${BACKGROUND[@]}"
 	BACKGROUND=()
 	head -qn1 "$BATS_TEST_TMPDIR"/early.* | sort | uniq -c

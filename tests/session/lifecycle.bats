@@ -195,7 +195,7 @@ gone() {
 	probe a "$SESSION" forks
 	background as a lodger exec "$SESSION" -- ./forks bomb
 	until_true 10 eval '[ "$(ps -o pid= -u "$(uid_of "$SESSION")" | wc -l)" -gt 50 ]'
-	run as a timeout 20 lodger destroy "$SESSION"
+	run as a timeout 200 lodger destroy "$SESSION"
 	exits 0
 	gone "$SESSION"
 	[ -z "$(processes_of "$(uid_of "$SESSION")")" ]
@@ -205,7 +205,7 @@ gone() {
 	create a
 	in_session a "$SESSION" 'for i in 1 2 3; do setsid sh -c "trap \"\" TERM HUP INT; sleep 86731" >/dev/null 2>&1 & done
 		sleep 86732 >/dev/null 2>&1 & kill -STOP $!; true'
-	run as a timeout 20 lodger destroy "$SESSION"
+	run as a timeout 200 lodger destroy "$SESSION"
 	exits 0
 	[ -z "$(processes_of "$(uid_of "$SESSION")")" ]
 }
@@ -255,11 +255,11 @@ gone() {
 
 @test "a session that runs out of memory as a whole can be destroyed" {
 	create a --memory 16M --pids 40
-	run as a timeout 60 lodger exec "$SESSION" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=/tmp/$i bs=1M count=16 & done; wait'
-	run as a timeout 20 lodger list
+	run as a timeout 600 lodger exec "$SESSION" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=/tmp/$i bs=1M count=16 & done; wait'
+	run as a timeout 200 lodger list
 	exits 0
-	run as a timeout 20 lodger show "$SESSION"
-	run as a timeout 20 lodger destroy "$SESSION"
+	run as a timeout 200 lodger show "$SESSION"
+	run as a timeout 200 lodger destroy "$SESSION"
 	exits 0
 	gone "$SESSION"
 }

@@ -69,12 +69,12 @@ exec_sh() {
 
 @test "a pipe stays open as long as the command, and no longer" {
 	# Output comes while the command still runs.
-	run as a timeout 20 bash -c "coproc lodger exec $S -- sh -c 'echo first; read x; echo got-\$x'
+	run as a timeout 200 bash -c "coproc lodger exec $S -- sh -c 'echo first; read x; echo got-\$x'
 		read -r -u \${COPROC[0]} line; echo \"\$line\"; echo hello >&\${COPROC[1]}; cat <&\${COPROC[0]}"
 	exits 0
 	says first got-hello
 	# A here-document does not hang.
-	run as a timeout 20 bash -c "lodger exec $S -- cat <<END
+	run as a timeout 200 bash -c "lodger exec $S -- cat <<END
 line
 END"
 	exits 0
@@ -132,7 +132,7 @@ END"
 }
 
 @test "stopping the client stops the command, and it goes on" {
-	run as a timeout 60 bash -c "set -m; lodger exec $S -- sleep 86621 & client=\$!
+	run as a timeout 600 bash -c "set -m; lodger exec $S -- sleep 86621 & client=\$!
 		state() { lodger exec $S -- sh -c 'ps -o stat= -p \$(pgrep -f \"^sleep 86621\")'; }
 		for i in {1..200}; do [[ \$(state) == S* ]] && break; done
 		kill -TSTP \$client; for i in {1..200}; do [[ \$(state) == T* ]] && echo stopped && break; done
@@ -152,12 +152,12 @@ END"
 
 @test "a time limit ends the whole job: detached children, too, that hold the pipes" {
 	local started=$SECONDS
-	run as a timeout 60 lodger exec --timeout 1s "$S" -- bash -c 'trap "" TERM HUP INT; echo out
+	run as a timeout 600 lodger exec --timeout 1s "$S" -- bash -c 'trap "" TERM HUP INT; echo out
 		setsid sleep 86641 & (setsid bash -c "trap \"\" TERM HUP; sleep 86642; sleep 86643" &)
 		nohup sleep 86644 >/dev/null 2>&1 & for i in 1 2 3; do (sleep 86645 & sleep 86646) & done; sleep 86647'
 	exits 124
 	says out
-	[ $((SECONDS - started)) -lt 30 ]
+	[ $((SECONDS - started)) -lt 300 ]
 	run exec_sh 'pgrep -fa "^sleep 8664"'
 	[ -z "$output" ]
 	works a "$S"
@@ -184,14 +184,14 @@ END"
 
 @test "a background server outlives the command that started it, and answers the next" {
 	probe a "$S" sockets
-	run as a timeout 20 lodger exec "$S" -- sh -c 'nohup ./sockets listen tcp 4721 >log 2>&1 & echo started'
+	run as a timeout 200 lodger exec "$S" -- sh -c 'nohup ./sockets listen tcp 4721 >log 2>&1 & echo started'
 	exits 0
 	until_true 10 exec_sh 'grep -q listening log'
 	run exec_sh './sockets connect tcp 4721; sleep 0.2; cat log'
 	says connected accepted
 	# One that keeps its output open does not hold up the end of the command that started it. (Into
 	# a file: whoever reads a pipe to its end waits for all who hold it, as without Lodger.)
-	as a timeout 60 lodger exec "$S" -- sh -c 'setsid sleep 86671 & echo started' \
+	as a timeout 600 lodger exec "$S" -- sh -c 'setsid sleep 86671 & echo started' \
 		>"$BATS_TEST_TMPDIR/output" 2>&1
 	grep -qx started "$BATS_TEST_TMPDIR/output"
 	exec_sh 'pgrep -f "^sleep 86671"'

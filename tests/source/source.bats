@@ -99,11 +99,28 @@ files() {
 	done
 }
 
+@test "handlers of signals set a flag, and helper and agent have none" {
+	local file handler handlers=0
+	# Both wait for signals, or take the default.
+	run ! grep -hE 'sa_handler|sa_sigaction|SA_SIGINFO' helper/*.c client/agent/*.c
+	run ! grep -hoE '\<signal\([^;]*' <(cat helper/*.c client/agent/*.c | grep -vE '\<signal\([A-Za-z]+, SIG_(IGN|DFL)\)|^\s*//')
+	for file in client/lib/*.c client/cli/*.c; do
+		for handler in $(grep -oE 'sa_handler = \w+' "$file" | sed 's/.*= //'; grep -oE '\<signal\(\w+, \w+' "$file" | sed 's/.*, //' | grep -v '^SIG_'); do
+			# From its head to its closing brace: no call of any function.
+			sed -n "/^static void $handler(/,/^}/p" "$file" >"$BATS_TEST_TMPDIR/handler"
+			[ -s "$BATS_TEST_TMPDIR/handler" ]
+			run ! grep -E '\w+\(' <(tail -n +2 "$BATS_TEST_TMPDIR/handler" | sed 's|//.*||')
+			handlers=$((handlers + 1))
+		done
+	done
+	[ "$handlers" -gt 0 ]
+}
+
 @test "the attack tables name tests that exist, and the table of defences is what the defences say" {
 	local file line name
 	diff <(sed -n '/^<!-- defences -->$/,/^<!-- end -->$/p' tests/attack/README.md | sed '1d;$d') <(tests/attack/defences --table)
-	# In these tables a test is named as `folder/file.bats: its description`.
-	cat tests/attack/*.md | grep -o '[a-z]*/[a-z_]*\.bats: [^|`]*' | sed 's/ *$//' | sort -u >"$BATS_TEST_TMPDIR/named"
+	# In these tables a test is named as `folder/file.bats: its description`, several between <br>.
+	sed 's/ <br> /\n/g' tests/attack/*.md | grep -o '[a-z]*/[a-z_]*\.bats: [^|`]*' | sed 's/ *$//' | sort -u >"$BATS_TEST_TMPDIR/named"
 	[ -s "$BATS_TEST_TMPDIR/named" ]
 	while IFS= read -r line; do
 		file=tests/${line%%: *} name=${line#*: }

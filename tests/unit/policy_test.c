@@ -156,12 +156,43 @@ static void too_many_paths(void **state)
 	assert_int_equal(parse(text), POLICY_PATHS_MAX + 1);
 }
 
+// Each limit at its bounds, one beyond, and not given at all.
+static void applied(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("default pids 100\nmaximum pids 50\nmaximum memory 1G\n"), 0);
+	for (int i = 0; i < LIMIT_COUNT; i++) {
+		const uint64_t least = policy_keys[i].least, most = policy.maxima[i];
+		const uint64_t right[] = { least, most },
+			       wrong[] = { least - 1, most + 1, UINT64_MAX };
+		uint64_t limits[LIMIT_COUNT];
+
+		for (size_t j = 0; j < 2; j++) {
+			memset(limits, 0, sizeof(limits));
+			limits[i] = right[j];
+			assert_int_equal(policy_apply(&policy, limits), LIMIT_COUNT);
+			assert_int_equal(limits[i], right[j]);
+		}
+		for (size_t j = 0; j < 3; j++) {
+			memset(limits, 0, sizeof(limits));
+			limits[i] = wrong[j];
+			// Nothing is less than the least of 1 but what stands for the default.
+			assert_int_equal(policy_apply(&policy, limits),
+					 wrong[j] == 0 ? LIMIT_COUNT : i);
+		}
+	}
+	uint64_t limits[LIMIT_COUNT] = { 0 };
+	assert_int_equal(policy_apply(&policy, limits), LIMIT_COUNT);
+	assert_int_equal(limits[LIMIT_PIDS], 50);
+	assert_int_equal(limits[LIMIT_TTL], policy.defaults[LIMIT_TTL]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing),	  cmocka_unit_test(right),
 		cmocka_unit_test(groups),	  cmocka_unit_test(wrong),
-		cmocka_unit_test(too_many_paths),
+		cmocka_unit_test(too_many_paths), cmocka_unit_test(applied),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

@@ -156,11 +156,43 @@ static void repeated(void **state)
 	assert_int_equal(decode(payload, size).problem, PROBLEM_DECODE);
 }
 
+// A child that was taken over could write any struct.
+static void in_range(void **state)
+{
+	const struct request collect = { .version = HELPER_PROTOCOL_VERSION,
+					 .operation = OPERATION_COLLECT };
+	struct request request = collect;
+
+	(void)state;
+	assert_true(request_in_range(&request));
+	request.operation = OPERATION_CREATE;
+	request.network = LODGER__HELPER__NETWORK__NETWORK_HOST;
+	assert_true(request_in_range(&request));
+	request = collect;
+	request.operation = OPERATION_DESTROY;
+	assert_false(request_in_range(&request));
+	request.session = SESSION_NUMBER_MAX;
+	assert_true(request_in_range(&request));
+	request.session++;
+	assert_false(request_in_range(&request));
+
+	struct request wrong[] = { collect, collect, collect, collect, collect, collect, collect };
+	wrong[0].problem = PROBLEM_COUNT;
+	wrong[1].reserved = 1;
+	wrong[2].version++;
+	wrong[3].operation = 0;
+	wrong[4].operation = OPERATION_COLLECT + 1;
+	wrong[5].session = 1;
+	wrong[6].network = LODGER__HELPER__NETWORK__NETWORK_HOST + 1;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(request_in_range(&wrong[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(creates), cmocka_unit_test(destroys), cmocka_unit_test(malformed),
-		cmocka_unit_test(bomb),	   cmocka_unit_test(repeated),
+		cmocka_unit_test(bomb),	   cmocka_unit_test(repeated), cmocka_unit_test(in_range),
 	};
 
 	return cmocka_run_group_tests_name("request", tests, NULL, NULL);

@@ -103,6 +103,21 @@ static void numbers(void)
 	span = -1;
 }
 
+// Whatever was asked for, against whatever a policy says: what is granted is within its bounds, each
+// limit by itself.
+static void limits(void)
+{
+	uint64_t asked[LIMIT_COUNT];
+
+	fill(&policy.defaults, sizeof(policy.defaults));
+	fill(&policy.maxima, sizeof(policy.maxima));
+	fill(asked, sizeof(asked));
+	const int i = policy_apply(&policy, asked);
+	//@ assert index: 0 <= i <= LIMIT_COUNT;
+	if (i < LIMIT_COUNT)
+		asked[i] = policy.maxima[i];
+}
+
 int main(void)
 {
 	const char *problem;
@@ -114,5 +129,6 @@ int main(void)
 		numbers();
 	policy_parse(&policy, &caller, &problem);
 	//@ assert paths: policy.path_count <= POLICY_PATHS_MAX;
+	limits();
 	return 0;
 }

@@ -69,8 +69,18 @@ static void take(size_t used, size_t least, size_t most)
 	}
 }
 
+// What a child that is not believed may send: any bytes at all.
+static void range(void)
+{
+	struct request request;
+
+	fill(&request, sizeof(request));
+	(void)request_in_range(&request);
+}
+
 int main(void)
 {
+	range();
 	for (operation = LODGER__HELPER__REQUEST__OPERATION_CREATE;
 	     operation <= LODGER__HELPER__REQUEST__OPERATION_COLLECT; operation++)
 		decode();
