@@ -112,6 +112,7 @@ uninstall:  ## end all sessions, remove what install put there; policy, users, c
 		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \
 		$(DESTDIR)$(MANDIR)/man8/lodger-helper.8
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
+	apparmor/install --remove "$(DESTDIR)"
 
 .PHONY: demo
 demo:  ## as root on a fresh Debian: install everything and run the main job as a demo user
