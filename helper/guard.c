@@ -73,14 +73,17 @@ static void descriptors_check(void)
 static void signals_reset(void)
 {
 	const struct itimerval none = { 0 };
+	// The kernel's own struct, since the C library keeps two signals to itself: handler, flags, mask.
+	const unsigned long ignore[4] = { (unsigned long)SIG_IGN },
+			    fallback[4] = { (unsigned long)SIG_DFL };
 	sigset_t empty;
 
 	for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
 		setitimer(which, &none, NULL);
-	// SIGKILL, SIGSTOP and the two that the C library keeps cannot be set: that is no failure.
+	// SIGKILL and SIGSTOP cannot be set: that is no failure.
 	for (int number = 1; number < _NSIG; number++) {
-		signal(number, SIG_IGN);
-		signal(number, SIG_DFL);
+		syscall(SYS_rt_sigaction, number, ignore, NULL, sizeof(uint64_t));
+		syscall(SYS_rt_sigaction, number, fallback, NULL, sizeof(uint64_t));
 	}
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&empty);
