@@ -53,7 +53,7 @@ void capability_use(uint64_t set)
 void capability_only(uint64_t set)
 {
 	kept = set;
-	capability_set(kept, 0);
+	capability_set(set, 0);
 }
 
 void identity_check(uid_t id)

@@ -127,3 +127,12 @@ files() {
 		grep -qxF "@test \"$name\" {" "$file" || { echo "not there: $line" && return 1; }
 	done <"$BATS_TEST_TMPDIR/named"
 }
+
+@test "what each defence takes out stands exactly once in its file" {
+	local line
+	cat tests/attack/*.defences | awk '/^file: /{ file = $2 } /^-/{ print file "\t" substr($0, 2) }' >"$BATS_TEST_TMPDIR/edits"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/edits")" -gt 50 ]
+	while IFS= read -r line; do
+		[ "$(grep -cF -- "${line#*$'\t'}" "${line%%$'\t'*}")" = 1 ] || { echo "not once: $line" && return 1; }
+	done <"$BATS_TEST_TMPDIR/edits"
+}
