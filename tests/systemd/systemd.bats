@@ -79,8 +79,8 @@ check() {
 	run ! as b lodger destroy "$SESSION"
 	run ! as a lodger create --memory 1T
 	as a lodger destroy "$SESSION"
-	until_true 20 journal "uid $uid destroy done: $SESSION\b"
-	journal "uid $uid create done: lodger-$number, memory 67108864, pids 20, .* ttl 77, network (none|[0-9])"
+	until_true 20 journal "uid $uid destroy done: $SESSION of uid $uid"
+	journal "uid $uid create done: lodger-$number, memory 67108864, pids 20, .* ttl 77, network none"
 	journal "uid $(id -u "$USERS-b") destroy refused: $SESSION belongs to uid $uid, not to you"
 	journal "uid $uid create refused: memory of 1099511627776 asked for"
 	# By their sender, not only by their name.
@@ -93,7 +93,7 @@ check() {
 	[ -d "/run/lodger/sessions/$(session_number "$SESSION")" ]
 	# A minute, a quarter for accuracy, and what a slow machine takes.
 	until_true 300 eval '[ ! -d "/run/lodger/sessions/$(session_number "$SESSION")" ]'
-	until_true 20 journal "uid $(id -u lodger-collect) collect done: [1-9]"
+	until_true 20 journal "uid $(id -u lodger-collect) collect done: $SESSION of uid $(id -u "$USERS-a"), which had ended"
 	[ "$(property lodger-collect.service Result)" = success ]
 	[ "$(property lodger-collect.service User)" = lodger-collect ]
 	[[ $(check 'collect timer') == 'ok '*'last ran at'* ]]
