@@ -72,9 +72,9 @@ works() {
 }
 
 # until_true SECONDS COMMAND…: repeats it until it succeeds; fails when the time is over. The seconds
-# are those of a machine with nothing else to do; an emulated one may take ten times as long.
+# are those of a machine with nothing else to do; an emulated one may take ten times as long (PATIENCE).
 until_true() {
-	local end=$((SECONDS + $1 * 10))
+	local end=$((SECONDS + $1 * ${PATIENCE:-10}))
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
