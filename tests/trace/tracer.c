@@ -229,10 +229,16 @@ static void child_made(const struct tracee *parent)
 #else
 	leader = values[0] & CLONE_NEWPID;
 #endif
-	if (tracee_find((pid_t)child) == NULL)
-		tracee_add((pid_t)child, leader ? PHASE_LEADER : PHASE_PARSER, parent->effective);
-	else
-		tracee_find((pid_t)child)->phase = leader ? PHASE_LEADER : PHASE_PARSER;
+	struct tracee *tracee = tracee_find((pid_t)child);
+	const bool stopped_first = tracee != NULL;
+	if (!stopped_first)
+		tracee = tracee_add((pid_t)child, PHASE_STARTING, 0);
+	if (tracee == NULL)
+		return;
+	tracee->phase = leader ? PHASE_LEADER : PHASE_PARSER;
+	tracee->effective = parent->effective;
+	if (stopped_first)
+		ptrace(PTRACE_SYSCALL, child, 0, 0);
 }
 
 // Returns the signal with which to let it go on, or -1 when it is not followed any more.
@@ -280,11 +286,11 @@ static _Noreturn void trace(void)
 				tracee->pid = 0;
 			continue;
 		}
-		// A child may stop before its parent's event tells of it.
-		if (tracee == NULL)
-			tracee = tracee_add(pid, PHASE_PARSER, 0);
-		if (tracee == NULL)
+		// A child may stop before its parent's event tells what it is: it waits for that.
+		if (tracee == NULL) {
+			tracee_add(pid, PHASE_STARTING, 0);
 			continue;
+		}
 		const int number = stopped(tracee, status);
 		if (number >= 0)
 			ptrace(PTRACE_SYSCALL, pid, 0, number);
