@@ -4,10 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cleanup.h"
 #include "doctor.h"
 #include "helper_call.h"
 
@@ -91,34 +86,22 @@ static bool agent_confinement(char *text, size_t size)
 // line in the log.
 static bool helper_confinement(char *text, size_t size)
 {
-	char *const argv[] = { (char[]){ "lodger-helper" }, NULL };
-	char *const environment[] = { NULL };
-	posix_spawn_file_actions_t actions;
-	int in[2], out[2];
-	pid_t pid = 0;
+	struct helper_call call = { "looking at the helper", .pid = -1, .request = -1,
+				    .reply = -1 };
+	struct failure failure;
+	bool read = false;
 
-	if (pipe2(in, O_CLOEXEC) < 0)
-		return false;
-	autoclose int request = in[1];
-	autoclose int request_end = in[0];
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return false;
-	autoclose int reply = out[0];
-	autoclose int reply_end = out[1];
-	(void)reply; // open until the helper has ended
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, request_end, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, reply_end, STDOUT_FILENO);
-	// It returns when the program has been executed.
-	const int error = posix_spawn(&pid, HELPER_PATH, &actions, NULL, argv, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	if (error)
-		return false;
-	const bool read = confinement_read(pid, text, size);
-	close(request);
-	request = -1;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (helper_call_start(&call, &failure)) {
+		read = confinement_read(call.pid, text, size);
+		close(call.request);
+		call.request = -1;
+		while (waitpid(call.pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (call.request >= 0)
+		close(call.request);
+	if (call.reply >= 0)
+		close(call.reply);
 	return read;
 }
 

@@ -24,14 +24,6 @@
 
 typedef Lodger__Helper__Reply Reply;
 
-// One call on its way.
-struct call {
-	const char *doing; // "destroying lodger-7", for messages
-	pid_t pid;
-	int request; // where the request was written to
-	int reply;
-};
-
 static bool in_group_lodger(void)
 {
 	const struct group *group = getgrnam("lodger");
@@ -46,7 +38,7 @@ static bool in_group_lodger(void)
 	return false;
 }
 
-static bool explain_spawn(const struct call *call, int error, struct failure *failure)
+static bool explain_spawn(const struct helper_call *call, int error, struct failure *failure)
 {
 	if (error == ENOENT)
 		return fail(failure,
@@ -63,7 +55,7 @@ static bool explain_spawn(const struct call *call, int error, struct failure *fa
 }
 
 // Why there is no reply, from how the helper ended.
-static bool explain_silence(const struct call *call, int status, struct failure *failure)
+static bool explain_silence(const struct helper_call *call, int status, struct failure *failure)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		return fail(failure,
@@ -87,7 +79,7 @@ static bool explain_silence(const struct call *call, int status, struct failure 
 		    call->doing, WEXITSTATUS(status));
 }
 
-static bool call_start(struct call *call, struct failure *failure)
+bool helper_call_start(struct helper_call *call, struct failure *failure)
 {
 	char *const argv[] = { (char[]){ "lodger-helper" }, NULL };
 	char *const environment[] = { NULL };
@@ -117,7 +109,8 @@ static bool call_start(struct call *call, struct failure *failure)
 }
 
 // What the machine's helper says in its own words, made into a failure.
-static bool explain_reply(const struct call *call, const Reply *reply, struct failure *failure)
+static bool explain_reply(const struct helper_call *call, const Reply *reply,
+			  struct failure *failure)
 {
 	if (reply->version != HELPER_PROTOCOL_VERSION || reply->code == CODE(VERSION))
 		return fail(
@@ -134,7 +127,7 @@ static bool explain_reply(const struct call *call, const Reply *reply, struct fa
 						 : "");
 }
 
-static Reply *call_reply(struct call *call, struct failure *failure)
+static Reply *call_reply(struct helper_call *call, struct failure *failure)
 {
 	struct pollfd ready = { .fd = call->reply, .events = POLLIN };
 	uint8_t payload[HELPER_FRAME_MAX];
@@ -181,13 +174,13 @@ static Reply *call_reply(struct call *call, struct failure *failure)
 static Reply *helper_call(const char *doing, Lodger__Helper__Request *request, int *tie,
 			  struct failure *failure)
 {
-	struct call call = { .doing = doing, .pid = -1, .request = -1, .reply = -1 };
+	struct helper_call call = { .doing = doing, .pid = -1, .request = -1, .reply = -1 };
 	uint8_t payload[HELPER_FRAME_MAX];
 	Reply *reply = NULL;
 
 	request->version = HELPER_PROTOCOL_VERSION;
 	const size_t size = lodger__helper__request__pack(request, payload);
-	if (call_start(&call, failure)) {
+	if (helper_call_start(&call, failure)) {
 		// When the helper is gone already, the reply's absence tells more than EPIPE.
 		if (frame_write(call.request, payload, size) < 0 && errno != EPIPE)
 			fail(failure, "%s: sending the request: %s", doing, strerror(errno));
@@ -228,7 +221,7 @@ bool helper_create(const uint64_t limits[LIMIT_COUNT], bool network_host, struct
 	if (!reply)
 		return false;
 
-	const struct call call = { .doing = doing };
+	const struct helper_call call = { .doing = doing };
 	bool done = reply->version == HELPER_PROTOCOL_VERSION && reply->code == CODE(OK);
 	if (!done) {
 		explain_reply(&call, reply, failure);
@@ -261,7 +254,7 @@ bool helper_destroy(uint32_t number, bool *gone, struct failure *failure)
 	if (!reply)
 		return false;
 
-	const struct call call = { .doing = doing };
+	const struct helper_call call = { .doing = doing };
 	const bool done = reply->version == HELPER_PROTOCOL_VERSION &&
 			  (reply->code == CODE(OK) || reply->code == CODE(ALREADY_GONE));
 	*gone = reply->code == CODE(ALREADY_GONE);
@@ -286,7 +279,7 @@ bool helper_collect(uint32_t *collected, bool *policy, struct failure *failure)
 	if (!reply)
 		return false;
 
-	const struct call call = { .doing = doing };
+	const struct helper_call call = { .doing = doing };
 	const bool done = reply->version == HELPER_PROTOCOL_VERSION && reply->code == CODE(OK);
 	*collected = reply->collected;
 	if (policy)

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "failure.h"
 #include "session.h"
@@ -16,6 +17,18 @@ struct created {
 	// session ends, unless agent_keep() has untied it.
 	int tie;
 };
+
+// One call on its way.
+struct helper_call {
+	const char *doing; // "destroying lodger-7", for messages
+	pid_t pid;
+	int request; // the pipe that the request is written to
+	int reply;
+};
+
+// Starts the helper, which then waits for its request. `call` has -1 for both descriptors; what is open
+// afterwards, also after a failure, is to be closed, and the helper to be reaped.
+bool helper_call_start(struct helper_call *call, struct failure *failure);
 
 // Makes a session. Zeros in `limits` mean the policy's defaults.
 bool helper_create(const uint64_t limits[LIMIT_COUNT], bool network_host, struct created *created,
