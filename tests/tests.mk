@@ -43,11 +43,11 @@ $(S)/lodger-agent: $(call san,$(AGENT_SRC) tests/lib/agent_sanitizer.c) $(SAN_CO
 	$(CC) $(SANITIZE) -o $@ $^ -lseccomp -lcap -lprotobuf-c -lbsd
 
 # Static, since they run inside sessions too.
-$(B)/probes/%: tests/probes/%.c Makefile tests/tests.mk
+$(B)/probes/%: tests/probes/%.c $(wildcard tests/probes/*.h) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -static -o $@ $<
 
-$(B)/tests/fault: tests/fault/fault.c tests/probes/rawhelper.h Makefile tests/tests.mk
+$(B)/tests/fault: tests/fault/fault.c $(wildcard tests/probes/*.h) Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iproto $(WARN) -O1 -o $@ $<
 

@@ -19,19 +19,6 @@ teardown_file() {
 
 setup() {
 	KEEP_SESSIONS="$S $FOREIGN"
-	PLANTED=()
-}
-
-teardown() {
-	local path
-	for path in "${PLANTED[@]}"; do
-		rm -rf "$path"
-	done
-	lodger_teardown
-}
-
-inside() {
-	in_session a "$S" "$1"
 }
 
 @test "no call makes a set-id file or a file with capabilities" {

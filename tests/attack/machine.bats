@@ -6,15 +6,10 @@ load ../lib/lodger
 
 setup() {
 	T=$BATS_TEST_TMPDIR
-	PLANTED=()
 }
 
 teardown() {
-	local path
 	[ ! -e "$T/core_pattern" ] || cat "$T/core_pattern" >/proc/sys/kernel/core_pattern
-	for path in "${PLANTED[@]}"; do
-		rm -rf "$path"
-	done
 	lodger_teardown
 }
 

@@ -13,7 +13,6 @@ setup() {
 teardown() {
 	local left=0
 	counter_restore
-	[ -z "${PLANTED-}" ] || rm -rf "$PLANTED"
 	lodger_teardown
 	leaves_nothing_end || left=1
 	return "$left"
@@ -117,10 +116,11 @@ hosts_things() {
 	locks=$(cut -d' ' -f1-3 /proc/locks | wc -l)
 	[ "$locks" -ge 0 ]
 	# Control: what there is of such a uid is found.
-	PLANTED=/var/tmp/lodger-planted
-	touch "$PLANTED"
-	chown "$uid" "$PLANTED"
-	[ "$(hosts_things "$uid" "$session")" = "$PLANTED" ]
+	local planted=/var/tmp/lodger-planted
+	PLANTED+=("$planted")
+	touch "$planted"
+	chown "$uid" "$planted"
+	[ "$(hosts_things "$uid" "$session")" = "$planted" ]
 }
 
 @test "a session's files are on no mount that outlives it" {

@@ -213,8 +213,20 @@ exits() {
 	}
 }
 
+# inside SCRIPT: runs it in the session S of user a.
+inside() {
+	in_session a "$S" "$1"
+}
+
+# What a test put onto the host, and is to go with it.
+PLANTED=()
+
 # What every file's teardown does.
 lodger_teardown() {
+	local path
+	for path in "${PLANTED[@]}"; do
+		rm -rf "$path"
+	done
 	background_end
 	policy_restore
 	sessions_end "${KEEP_SESSIONS:-}"

@@ -28,20 +28,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "varint.h"
+
 #define PILE 250
 
 static const char *path;
 static uint8_t packet[512 * 1024];
-
-static size_t put_varint(uint8_t *to, uint64_t value)
-{
-	size_t size = 0;
-
-	for (; value >= 128; value >>= 7)
-		to[size++] = (uint8_t)(value | 128);
-	to[size++] = (uint8_t)value;
-	return size;
-}
 
 static int connected(int flags)
 {

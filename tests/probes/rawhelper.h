@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "varint.h"
+
 struct message {
 	uint64_t version; // 0: the field is left out
 	uint8_t body[65000];
@@ -18,16 +20,6 @@ struct message {
 	uint32_t length;
 	size_t cut;
 };
-
-static size_t put_varint(uint8_t *to, uint64_t value)
-{
-	size_t size = 0;
-
-	for (; value >= 128; value >>= 7)
-		to[size++] = (uint8_t)(value | 128);
-	to[size++] = (uint8_t)value;
-	return size;
-}
 
 static size_t put_hex(uint8_t *to, const char *text)
 {

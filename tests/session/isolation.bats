@@ -23,19 +23,6 @@ teardown_file() {
 
 setup() {
 	KEEP_SESSIONS="$S $SIBLING $FOREIGN"
-	PLANTED=()
-}
-
-teardown() {
-	local path
-	for path in "${PLANTED[@]}"; do
-		rm -rf "$path"
-	done
-	lodger_teardown
-}
-
-inside() {
-	in_session a "$S" "$1"
 }
 
 # denied: fails unless every line of $output ends in an error that means "not allowed" or "not there".

@@ -118,7 +118,8 @@ files() {
 
 @test "the attack tables name tests that exist, and the table of defences is what the defences say" {
 	local file line name
-	diff <(sed -n '/^<!-- defences -->$/,/^<!-- end -->$/p' tests/attack/README.md | sed '1d;$d') <(tests/attack/defences --table)
+	. tests/lib/tables.bash
+	diff <(table_get tests/attack/README.md defences) <(tests/attack/defences --table)
 	# In these tables a test is named as `folder/file.bats: its description`, several between <br>.
 	sed 's/ <br> /\n/g' tests/attack/*.md | grep -o '[a-z]*/[a-z_]*\.bats: [^|`]*' | sed 's/ *$//' | sort -u >"$BATS_TEST_TMPDIR/named"
 	[ -s "$BATS_TEST_TMPDIR/named" ]

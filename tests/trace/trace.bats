@@ -38,6 +38,7 @@ lacks() {
 	cp "$BATS_TEST_DIRNAME/../../SECURITY.md" "$BATS_TEST_TMPDIR/SECURITY.md"
 	mkdir -p "$BATS_TEST_TMPDIR/tests/trace"
 	cp "$BATS_TEST_DIRNAME/table" "$BATS_TEST_TMPDIR/tests/trace/"
+	cp -r "$TESTS/lib" "$BATS_TEST_TMPDIR/tests/"
 	"$BATS_TEST_TMPDIR/tests/trace/table" --write "$BATS_FILE_TMPDIR/known"
 	[ "$(sha256sum <"$BATS_TEST_TMPDIR/SECURITY.md")" = "$before" ]
 }
