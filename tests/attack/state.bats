@@ -156,7 +156,7 @@ session_of() {
 	# Its caller is in the foreground of a terminal, whose keys send signals to all that have it.
 	mkfifo "$keys"
 	exec 7<>"$keys"
-	background as script -qfc "'$HOST_PROBES/rawhelper' --create --cut=0 --silent" /dev/null <&7 >"$BATS_TEST_TMPDIR/screen"
+	background as a script -qfc "'$HOST_PROBES/rawhelper' --create --cut=0 --silent" /dev/null <&7 >"$BATS_TEST_TMPDIR/screen"
 	script=$!
 	until_true 10 parser_find
 	[ "$(session_of "$WAITING")" = "leader
