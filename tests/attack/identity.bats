@@ -5,14 +5,6 @@
 
 load attack
 
-# elsewhere SCRIPT: runs it with bash as root in a mount namespace of its own. It has `as`, and $T for
-# the test's directory.
-elsewhere() {
-	local script
-	script="$(declare -f as)"$'\n'"set -e; $1"
-	T=$BATS_TEST_TMPDIR USERS=$USERS HELPER=$HELPER unshare --mount "${@:2}" bash -c "$script"
-}
-
 @test "a process that has got the number of a session's dead one is not signalled" {
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip 'this kernel does not let numbers be chosen'
 	# In a pid namespace of the test's own. strace holds the helper up for three seconds between its

@@ -13,11 +13,6 @@ teardown() {
 	lodger_teardown
 }
 
-# elsewhere SCRIPT: runs it as root in a mount namespace of its own. It has `as` and $T.
-elsewhere() {
-	T=$T USERS=$USERS HELPER=$HELPER PROBES=$PROBES timeout 120 unshare --mount bash -c "$(declare -f as)"$'\n'"set -e; $1"
-}
-
 # handler_plant: the host's crashes go to a program from now on, which writes a line for each.
 handler_plant() {
 	HANDLER=/usr/local/lib/lodger-planted-handler
@@ -143,8 +138,9 @@ handler_plant() {
 
 @test "state that others could have made is refused" {
 	local change
+	host_probe rawhelper
 	while IFS= read -r change; do
-		run elsewhere 'mount -t tmpfs -o mode=755 tmpfs /run/lodger; '"$change"'; as a "$PROBES/rawhelper" --create 2>&1 || true'
+		run elsewhere 'mount -t tmpfs -o mode=755 tmpfs /run/lodger; '"$change"'; as a "$HOST_PROBES/rawhelper" --create 2>&1 || true'
 		[[ $output == *'code SYSTEM'* ]] || { echo "$change: $output" && return 1; }
 	done <<-'END'
 		chmod 777 /run/lodger
@@ -160,7 +156,7 @@ handler_plant() {
 		mkfifo /run/lodger/lock
 	END
 	# Control.
-	run elsewhere 'mount -t tmpfs -o mode=755 tmpfs /run/lodger; chmod 755 /run/lodger; as a "$PROBES/rawhelper" --create'
+	run elsewhere 'mount -t tmpfs -o mode=755 tmpfs /run/lodger; chmod 755 /run/lodger; as a "$HOST_PROBES/rawhelper" --create'
 	says 'code OK'
 	# It was tied to rawhelper and is in no directory of ours: its cgroup is what is left.
 	until_true 10 eval '[ -z "$(lodger_processes)" ]'

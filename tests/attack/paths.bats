@@ -5,13 +5,6 @@
 
 load attack
 
-# elsewhere SCRIPT: runs it with bash as root in a mount namespace of its own, with `as`.
-elsewhere() {
-	local script
-	script="$(declare -f as)"$'\n'"set -e; $1"
-	T=$BATS_TEST_TMPDIR USERS=$USERS HELPER=$HELPER unshare --mount bash -c "$script"
-}
-
 # paths_of COMMAND…: every path that the helper names to the kernel in COMMAND, which calls it, made
 # absolute; the session's processes are not followed.
 paths_of() {

@@ -63,6 +63,14 @@ host_probe() {
 	export HOST_PROBES
 }
 
+# elsewhere SCRIPT [OPTION…]: runs it with bash as root in a mount namespace of its own, or in what more
+# the options of unshare(1) say. It has `as`, the programs of host_probe, and $T, the test's directory.
+elsewhere() {
+	local script
+	script="$(declare -f as)"$'\n'"set -e; $1"
+	T=$BATS_TEST_TMPDIR USERS=$USERS HELPER=$HELPER timeout 120 unshare --mount "${@:2}" bash -c "$script"
+}
+
 # works a|b SESSION: fails unless the session answers a command that needs its processes, files and
 # memory, and its owner's own shell works.
 works() {
