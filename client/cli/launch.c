@@ -60,7 +60,7 @@ static bool packages_check(const char *channel, const struct options *options,
 			continue;
 		good = package_near(&table, name, names) > 0
 			       ? fail(failure,
-				      "-p: the channel has no package '%s', but %s; lodger packages "
+				      "-p: the channel has no package '%s'; it has %s; lodger packages "
 				      "lists all",
 				      name, names)
 			       : fail(failure,
