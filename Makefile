@@ -14,6 +14,7 @@ SYSCONFDIR := /etc/lodger
 UNITDIR := /etc/systemd/system
 SYSUSERSDIR := /etc/sysusers.d
 TMPFILESDIR := /etc/tmpfiles.d
+PROFILEDIR := /etc/profile.d
 UNITS := lodger-collect.timer lodger-collect.service lodger-nix-daemon.service lodger.service
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 
@@ -108,13 +109,13 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -m 755 $(B)/lodger-get $(B)/lodger-packages $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
-		"$(SYSUSERSDIR)" "$(TMPFILESDIR)"
+		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"
 
 .PHONY: uninstall
 uninstall:  ## end all sessions, remove what install put there; policy, users, channel and store stay
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl disable --now $(UNITS) || :
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(SYSUSERSDIR)/lodger.conf \
-		$(DESTDIR)$(TMPFILESDIR)/lodger.conf
+		$(DESTDIR)$(TMPFILESDIR)/lodger.conf $(DESTDIR)$(PROFILEDIR)/lodger.sh
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
