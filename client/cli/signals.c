@@ -3,24 +3,20 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-static struct sigaction broken_pipe, child_ended;
-static bool taken;
+// Behind an exec there is nothing but ignored and not.
+static bool pipe_ignored, child_ignored;
 
 void signals_take(void)
 {
-	const struct sigaction ignored = { .sa_handler = SIG_IGN };
-	const struct sigaction usual = { .sa_handler = SIG_DFL };
-
-	taken = sigaction(SIGPIPE, &ignored, &broken_pipe) == 0 &&
-		sigaction(SIGCHLD, &usual, &child_ended) == 0;
+	pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+	child_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 }
 
 void signals_restore(void)
 {
-	if (!taken)
-		return;
-	sigaction(SIGPIPE, &broken_pipe, NULL);
-	sigaction(SIGCHLD, &child_ended, NULL);
+	if (!pipe_ignored)
+		signal(SIGPIPE, SIG_DFL);
+	if (child_ignored)
+		signal(SIGCHLD, SIG_IGN);
 }
