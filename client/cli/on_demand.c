@@ -50,9 +50,11 @@ static const char *last_part(const char *path)
 
 bool on_demand_called(void)
 {
-	const char *name = last_part(called_as());
+	char own[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	return *name && strcmp(name, "lodger") != 0 && strcmp(name, "lodger-packages") != 0;
+	own[length > 0 ? length : 0] = '\0';
+	return length > 0 && strcmp(last_part(own), last_part(called_as())) != 0;
 }
 
 // Finds the channel whose link was called; failing that, this process's channel.

@@ -6,7 +6,7 @@
 
 #include "failure.h"
 
-// Whether this program was started by such a link: by a path that ends in another name than its own.
+// Whether this program was started by such a link: by a path that ends in another name than its file's.
 bool on_demand_called(void);
 
 // Becomes the program that the link is called as, with the words behind argv[0]. Returns only when
