@@ -14,6 +14,7 @@ SYSCONFDIR := /etc/lodger
 UNITDIR := /etc/systemd/system
 SYSUSERSDIR := /etc/sysusers.d
 TMPFILESDIR := /etc/tmpfiles.d
+PROFILEDIR := /etc/profile.d
 UNITS := lodger-collect.timer lodger-collect.service lodger-nix-daemon.service lodger.service
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 
@@ -39,9 +40,13 @@ PROTO_SRC := proto/frame.c proto/session.c
 HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
 CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
-# What the program without libarchive has instead of what needs it.
+# What the program without libarchive, or without SQLite, has instead of what needs it.
 GET_SRC := client/lib/transfer_get.c client/cli/get.c
 GET_STAND_IN := client/cli/get_execute.c
+PACKAGES_SRC := $(addprefix client/cli/,on_demand.c package_print.c packages.c program_index.c \
+	providers.c which.c)
+PACKAGES_STAND_IN := client/cli/packages_execute.c
+STAND_INS := $(GET_STAND_IN) $(PACKAGES_STAND_IN)
 PB := helper agent
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -49,11 +54,13 @@ PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC)) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
 CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
-CLIENT_OBJ := $(call obj,$(filter-out $(GET_SRC),$(CLIENT_SRC))) $(CLIENT_COMMON)
-GET_OBJ := $(call obj,$(filter-out $(GET_STAND_IN),$(CLIENT_SRC))) $(CLIENT_COMMON)
+client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)
+CLIENT_OBJ := $(call client,$(GET_SRC) $(PACKAGES_SRC))
+GET_OBJ := $(call client,$(GET_STAND_IN) $(PACKAGES_SRC))
+PACKAGES_OBJ := $(call client,$(GET_SRC) $(PACKAGES_STAND_IN))
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
-PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger $(B)/lodger-get
+PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger $(B)/lodger-get $(B)/lodger-packages
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -69,6 +76,9 @@ $(B)/lodger: $(CLIENT_OBJ)
 
 $(B)/lodger-get: $(GET_OBJ)
 	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -larchive $(CLIENT_LIBS)
+
+$(B)/lodger-packages: $(PACKAGES_OBJ)
+	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -lsqlite3 $(CLIENT_LIBS)
 
 $(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h: proto/%.proto
 	@mkdir -p $(@D)
@@ -96,16 +106,16 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -m 755 $(B)/lodger $(DESTDIR)$(BINDIR)/lodger
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
-	install -m 755 $(B)/lodger-get $(DESTDIR)$(LIBEXECDIR)/lodger-get
+	install -m 755 $(B)/lodger-get $(B)/lodger-packages $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
-		"$(SYSUSERSDIR)" "$(TMPFILESDIR)"
+		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"
 
 .PHONY: uninstall
 uninstall:  ## end all sessions, remove what install put there; policy, users, channel and store stay
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl disable --now $(UNITS) || :
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(SYSUSERSDIR)/lodger.conf \
-		$(DESTDIR)$(TMPFILESDIR)/lodger.conf
+		$(DESTDIR)$(TMPFILESDIR)/lodger.conf $(DESTDIR)$(PROFILEDIR)/lodger.sh
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \

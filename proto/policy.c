@@ -63,6 +63,19 @@ static const char *limit_line(uint64_t values[], int count, char *const words[])
 	return "no such limit";
 }
 
+// "allow network-host", "auto yes" and "auto no".
+static bool switch_line(struct policy *policy, char *const words[])
+{
+	const bool no = strcmp(words[1], "no") == 0;
+
+	if (strcmp(words[0], "allow") == 0 && strcmp(words[1], "network-host") == 0)
+		return policy->network_host = true;
+	if (strcmp(words[0], "auto") != 0 || (!no && strcmp(words[1], "yes") != 0))
+		return false;
+	policy->auto_off = no;
+	return true;
+}
+
 static const char *line_parse(struct policy *policy, const struct caller *caller, char **words,
 			      size_t count)
 {
@@ -84,10 +97,8 @@ static const char *line_parse(struct policy *policy, const struct caller *caller
 		return limit_line(target->defaults, LIMIT_COUNT, words);
 	if (count == 3 && strcmp(words[0], "maximum") == 0)
 		return limit_line(target->maxima, MAXIMUM_COUNT, words);
-	if (count == 2 && strcmp(words[0], "allow") == 0 && strcmp(words[1], "network-host") == 0) {
-		target->network_host = true;
+	if (count == 2 && switch_line(target, words))
 		return NULL;
-	}
 	if (grouped || count != 2)
 		return "not a line of a policy";
 	for (int i = 0; i < OPTIONAL_COUNT && strcmp(words[0], "optional") == 0; i++) {

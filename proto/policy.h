@@ -45,6 +45,7 @@ struct policy {
 	uint64_t defaults[MAXIMUM_COUNT]; // the counts have none
 	uint64_t maxima[MAXIMUM_COUNT];
 	bool network_host;	       // may the caller ask for the host's network
+	bool auto_off;		       // commands on demand; the client's alone
 	bool optional[OPTIONAL_COUNT]; // controllers that the machine may be without
 	const char *cgroup;	       // below each hierarchy's root
 	size_t path_count;

@@ -32,6 +32,12 @@
 // A link to the channel's store path.
 #define LODGER_CHANNEL "/var/lib/lodger/channel"
 
+// What a session looks programs up in. The client puts the channel's CHANNEL_COMMANDS behind it.
+#define SESSION_PATH "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+#define CHANNEL_COMMANDS "/commands"
+// With the value 0, lodger-packages names the packages that have a program instead of running it.
+#define AUTO_VARIABLE "LODGER_AUTO"
+
 // Descriptors that lodger-agent is started with.
 enum {
 	AGENT_FD_TIE =

@@ -6,7 +6,7 @@ S := $(B)/sanitized
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SAN_CFLAGS = -std=gnu17 $(WARN) -g -O1 $(SANITIZE)
 SAN_AGENT := $(filter-out client/agent/main.c,$(AGENT_SRC))
-SAN_CLIENT := $(filter-out client/cli/main.c $(GET_STAND_IN),$(CLIENT_SRC))
+SAN_CLIENT := $(filter-out client/cli/main.c $(STAND_INS),$(CLIENT_SRC))
 san = $(patsubst %.c,$(S)/%.o,$(1))
 SAN_COMMON := $(call san,$(wildcard proto/*.c)) $(PB:%=$(S)/pb/%.pb-c.o)
 
@@ -28,14 +28,14 @@ $(B)/tests/unit/agent_%_test: $(S)/tests/unit/agent_%_test.o $(call san,$(SAN_AG
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lseccomp -lcap -lprotobuf-c -lbsd
 $(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive $(CLIENT_LIBS)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 $(CLIENT_LIBS)
 $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
 
 # The client as the command tests run it a second time.
-$(S)/lodger: $(call san,$(filter-out $(GET_STAND_IN),$(CLIENT_SRC))) $(SAN_COMMON)
-	$(CC) $(SANITIZE) -o $@ $^ -larchive $(CLIENT_LIBS)
+$(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC))) $(SAN_COMMON)
+	$(CC) $(SANITIZE) -o $@ $^ -larchive -lsqlite3 $(CLIENT_LIBS)
 
 # The agent as some session tests run it a second time. It starts with an empty environment, so what
 # the sanitizer is to know is linked in.

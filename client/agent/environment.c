@@ -19,7 +19,7 @@ static const struct {
 	{ "LOGNAME", "", true },
 	{ "LODGER_SESSION", "", true },
 	{ "SHELL", "/bin/bash", false },
-	{ "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games", false },
+	{ "PATH", SESSION_PATH, false },
 	{ "LANG", "C.UTF-8", false },
 	{ "TMPDIR", "/tmp", false },
 	// Without it a hidden daemon's socket makes nix try the read-only store and mislead.
@@ -27,7 +27,15 @@ static const struct {
 };
 
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))
+#define AUTO_OFF 1
 #define VARIABLE_MAX 96
+
+static bool auto_off;
+
+void environment_auto_off(void)
+{
+	auto_off = true;
+}
 
 const char *environment_home(uint32_t number)
 {
@@ -55,7 +63,8 @@ static size_t list_set(char **list, size_t count, char *variable)
 char **environment_make(uint32_t number, const struct exec_order *exec)
 {
 	static char own[VARIABLES][VARIABLE_MAX];
-	static char *list[VARIABLES + ORDER_ENVIRONMENT + 1];
+	static char off[] = AUTO_VARIABLE "=0";
+	static char *list[VARIABLES + AUTO_OFF + ORDER_ENVIRONMENT + 1];
 	char name[SESSION_NAME_SIZE];
 	size_t count = 0;
 
@@ -65,6 +74,8 @@ char **environment_make(uint32_t number, const struct exec_order *exec)
 			 variables[i].named ? name : "");
 		count = list_set(list, count, own[i]);
 	}
+	if (auto_off)
+		count = list_set(list, count, off);
 	// The request's count is at most ORDER_ENVIRONMENT: order_decode saw to it.
 	for (size_t i = 0; i < exec->environment_count; i++)
 		count = list_set(list, count, exec->environment[i]);

@@ -11,5 +11,8 @@
 // NULL-terminated list in static memory until the next call; it borrows the order's strings.
 char **environment_make(uint32_t number, const struct exec_order *exec);
 
+// From now on, in this process and those that it forks: jobs are to have no commands on demand.
+void environment_auto_off(void);
+
 // The lodger's home: "/home/lodger-N" in static memory.
 const char *environment_home(uint32_t number);

@@ -81,9 +81,9 @@ static void tell_agent(const struct notice *notice)
 		_exit(EXIT_FAILURE);
 }
 
-static void ask_agent(enum notice_kind kind, struct answer *answer)
+static void ask_agent(const struct notice *notice, struct answer *answer)
 {
-	tell_agent(&(struct notice){ .kind = kind });
+	tell_agent(notice);
 	if (recv(FD_CONTROL, answer, sizeof(*answer), 0) != sizeof(*answer))
 		_exit(EXIT_FAILURE);
 }
@@ -213,11 +213,13 @@ void keeper_run(uint32_t number, int connection, int control)
 			refuse(&refusal, CODE(REQUEST), "no job runs on this connection");
 			finish_refused(&refusal);
 		case ORDER_KEEP:
-			ask_agent(NOTICE_KEEP, &answer);
+			ask_agent(
+				&(struct notice){ .kind = NOTICE_KEEP, .auto_off = order.auto_off },
+				&answer);
 			read_on = reply_done(FD_CONNECTION);
 			break;
 		case ORDER_STATUS:
-			ask_agent(NOTICE_STATUS, &answer);
+			ask_agent(&(struct notice){ .kind = NOTICE_STATUS }, &answer);
 			read_on = reply_state(FD_CONNECTION, answer.jobs, answer.tied,
 					      answer.remaining_ms);
 			break;

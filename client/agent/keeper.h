@@ -17,6 +17,7 @@ struct notice {
 	enum notice_kind kind;
 	pid_t command;
 	uint64_t timeout_ms; // 0: none
+	bool auto_off;	     // NOTICE_KEEP
 };
 
 struct answer {

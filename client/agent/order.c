@@ -185,6 +185,7 @@ static bool check_request(const Lodger__Agent__Request *message, size_t descript
 		break;
 	case LODGER__AGENT__REQUEST__OPERATION_KEEP:
 		order->kind = ORDER_KEEP;
+		order->auto_off = message->keep->auto_off;
 		operation = &message->keep->base;
 		break;
 	case LODGER__AGENT__REQUEST__OPERATION_STATUS:

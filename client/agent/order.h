@@ -50,6 +50,7 @@ struct order {
 	enum order_kind kind;
 	struct exec_order exec; // ORDER_EXEC
 	int signal;		// ORDER_SIGNAL
+	bool auto_off;		// ORDER_KEEP
 };
 
 // Decodes and checks one packet, with which `descriptors` descriptors came. What `order` points

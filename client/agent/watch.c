@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "environment.h"
 #include "keeper.h"
 #include "packet.h"
 #include "protocol.h"
@@ -190,6 +191,9 @@ static void keeper_notice(struct keeper *keeper)
 	}
 	if (notice.kind == NOTICE_KEEP)
 		session_untie();
+	// Keepers are forked from here.
+	if (notice.auto_off)
+		environment_auto_off();
 
 	const struct answer answer = {
 		.jobs = job_count(),

@@ -18,6 +18,8 @@ enum {
 	OPTIONS_ALL = 1 << 5,
 	OPTIONS_TRANSFER = 1 << 6, // --max, --timeout
 	OPTIONS_EVERY = 1 << 7,	   // --help
+	OPTIONS_AUTO = 1 << 8,	   // --no-auto
+	OPTIONS_CACHED = 1 << 9,
 };
 
 struct options {
@@ -30,14 +32,14 @@ struct options {
 	const char *directory; // NULL: not given
 	uint64_t timeout;      // seconds, 0: not given
 	uint64_t max;	       // bytes, 0: not given
-	bool terminal, usage, json, all, help;
+	bool terminal, usage, json, all, help, auto_off, cached;
 	char **line;	  // the command itself and all that follows, NULL-terminated
 	char **arguments; // what of it is no option, NULL-terminated
 	int argument_count;
 };
 
-// TERM and NIX_PATH, which the client adds.
-#define ENVIRONMENT_OWN 2
+// NIX_PATH, PATH, LODGER_AUTO and TERM, which the client adds.
+#define ENVIRONMENT_OWN 4
 
 // What a command's function returns when `failure` says the rest.
 #define FAILED (-1)
@@ -82,5 +84,8 @@ int destroy_run(const struct options *options, struct failure *failure);
 int collect_run(const struct options *options, struct failure *failure);
 int put_run(const struct options *options, struct failure *failure);
 int get_run(const struct options *options, struct failure *failure);
+int packages_run(const struct options *options, struct failure *failure);
+int which_run(const struct options *options, struct failure *failure);
+int on_demand_run(const struct options *options, struct failure *failure);
 int doctor_run(const struct options *options, struct failure *failure);
 int help_run(const struct options *options, struct failure *failure);

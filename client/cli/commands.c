@@ -6,7 +6,7 @@
 const struct command commands[] = {
 	{ "create", "", "make a session and print its name",
 	  "The session lives until it is destroyed or its time to live is over.",
-	  OPTIONS_LIMITS | OPTIONS_JSON, false, 0, 0, create_run },
+	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_JSON, false, 0, 0, create_run },
 	{ "run", "[--] COMMAND [ARG]...", "run a command in a session of its own",
 	  "Makes a session, runs COMMAND in it, destroys it. The exit code is the command's; 124\n"
 	  "after --timeout, 125 when Lodger itself failed, 126 or 127 when COMMAND cannot be\n"
@@ -14,16 +14,17 @@ const struct command commands[] = {
 	  "Pipes and files are passed to the command as they are. A terminal never is: without -t\n"
 	  "the command gets pipes, which are copied to and from it; with -t it gets a terminal of\n"
 	  "its own. ^C is passed on; a second one within two seconds ends the session.",
-	  OPTIONS_LIMITS | OPTIONS_JOB | OPTIONS_TERMINAL | OPTIONS_USAGE, true, 1, -1, run_run },
+	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_JOB | OPTIONS_TERMINAL | OPTIONS_USAGE, true, 1,
+	  -1, run_run },
 	{ "exec", "SESSION [--] COMMAND [ARG]...", "run a command in a session",
 	  "As run, in a session that there is already. What the command leaves running goes\n"
 	  "on; when lodger ends before the command, the command's process group ends with it.",
-	  OPTIONS_JOB | OPTIONS_TERMINAL, true, 2, -1, exec_run },
+	  OPTIONS_AUTO | OPTIONS_JOB | OPTIONS_TERMINAL, true, 2, -1, exec_run },
 	{ "shell", "[SESSION]", "work in a session",
 	  "An interactive bash (with -p: nix-shell) on a terminal of its own. Without SESSION one\n"
 	  "is made for it and destroyed at the end. When standard input is not a terminal, the\n"
 	  "shell reads commands from it.",
-	  OPTIONS_LIMITS | OPTIONS_JOB | OPTIONS_USAGE, false, 0, 1, shell_run },
+	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_JOB | OPTIONS_USAGE, false, 0, 1, shell_run },
 	{ "list", "", "list your sessions",
 	  "With --all, everybody's. A session that has ended is shown until its remains are\n"
 	  "removed: by lodger collect, or by a create that needs the room.",
@@ -42,6 +43,21 @@ const struct command commands[] = {
 	  "Only files, directories and links that stay within what is fetched are made, and\n"
 	  "nothing outside of DEST. The exit code is 1 when something had to be skipped.",
 	  OPTIONS_TRANSFER, false, 3, -1, get_run },
+	{ "packages", "[PATTERN]", "list the packages that sessions can have",
+	  "Those that are in the store already come first, and say local; the others say how much\n"
+	  "there is to fetch. PATTERN is a shell pattern that fits somewhere in the attribute or the\n"
+	  "description, whatever the case: a plain word will do.",
+	  OPTIONS_CACHED | OPTIONS_JSON, false, 0, 1, packages_run },
+	{ "which", "COMMAND", "say which packages have a command",
+	  "In the order in which they are taken when a session calls it; the one that would be taken\n"
+	  "is marked. The exit code is 1 when there is none.",
+	  OPTIONS_JSON, false, 1, 1, which_run },
+	{ "command", "NAME [ARG]...",
+	  "used inside sessions: run a command of whichever package has it",
+	  "What a session does by itself when a command is called that is not there, but that a\n"
+	  "package of the channel has (lodger which). With LODGER_AUTO=0, as set by --no-auto, it\n"
+	  "names the packages instead, and exits with 127.",
+	  0, true, 1, -1, on_demand_run },
 	{ "doctor", "", "check whether everything is in place, and say what to do",
 	  "The exit code is 0 when all that is needed is there, else 1.", OPTIONS_JSON, false, 0, 0,
 	  doctor_run },

@@ -39,11 +39,11 @@ static bool created_print(const struct created *created, const struct options *o
 	return json_print(object, failure);
 }
 
-static bool session_keep(const struct created *created, struct failure *failure)
+static bool session_keep(const struct created *created, bool auto_off, struct failure *failure)
 {
 	autoclose int connection = agent_connect(created->number, failure);
 
-	return connection >= 0 && agent_keep(connection, failure);
+	return connection >= 0 && agent_keep(connection, auto_off, failure);
 }
 
 int create_run(const struct options *options, struct failure *failure)
@@ -62,8 +62,8 @@ int create_run(const struct options *options, struct failure *failure)
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, &old);
-	const bool good =
-		session_keep(&created, failure) && created_print(&created, options, failure);
+	const bool good = session_keep(&created, options->auto_off, failure) &&
+			  created_print(&created, options, failure);
 	close(created.tie);
 	if (!good && !helper_destroy(created.number, &gone, &another))
 		notice("%s", another.text);

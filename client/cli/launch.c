@@ -3,24 +3,26 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "channel.h"
 #include "cleanup.h"
 #include "helper_call.h"
 #include "job.h"
 #include "names.h"
+#include "package_table.h"
 #include "protocol.h"
 #include "quantity.h"
 #include "session_list.h"
+#include "settings.h"
 #include "shellquote.h"
 
 #define NIX_PATH "NIX_PATH=nixpkgs="
-#define STORE "/nix/store/"
+#define SEARCH_PATH "PATH=" SESSION_PATH ":"
 
 // A job together with the memory that it points into.
 struct launch {
@@ -28,21 +30,65 @@ struct launch {
 	char **argv;
 	char *program; // for nix-shell --run
 	char term[80]; // TERM=…
-	char nix_path[PATH_MAX + sizeof(NIX_PATH)];
+	char channel[STORE_PATH_SIZE];
+	char nix_path[sizeof(NIX_PATH) + STORE_PATH_SIZE];
+	char path[sizeof(SEARCH_PATH) + STORE_PATH_SIZE + sizeof(CHANNEL_COMMANDS)];
 };
 
-// Makes the variable that names the pinned package set. False: there is none.
-static bool channel_find(struct launch *launch)
+static void variable_add(struct launch *launch, char *variable)
 {
-	char *target = launch->nix_path + sizeof(NIX_PATH) - 1;
+	launch->job.environment[launch->job.environment_count++] = variable;
+}
 
-	strcpy(launch->nix_path, NIX_PATH);
-	const ssize_t length = readlink(LODGER_CHANNEL, target, PATH_MAX - 1);
-	if (length < 0)
-		return false;
-	target[length] = '\0';
-	// Nix would take a ':' for the end of it.
-	return strncmp(target, STORE, strlen(STORE)) == 0 && strchr(target, ':') == NULL;
+// Refuses packages that the channel does not have, before anything is made for them. A channel
+// without a table is nix-shell's to complain about.
+static bool packages_check(const char *channel, const struct options *options,
+			   struct failure *failure)
+{
+	struct package_table table;
+	struct package package;
+	struct failure ignored;
+	bool good = true;
+
+	if (options->package_count == 0 || !package_table_open(&table, channel, &ignored))
+		return true;
+	for (size_t i = 0; good && i < options->package_count; i++) {
+		const char *name = options->packages[i];
+		char names[PACKAGE_NAMES_SIZE];
+
+		if (package_find(&table, name, &package))
+			continue;
+		good = package_near(&table, name, names) > 0
+			       ? fail(failure,
+				      "-p: the channel has no package '%s'; it has %s; lodger packages "
+				      "lists all",
+				      name, names)
+			       : fail(failure,
+				      "-p: the channel has no package '%s', nor one with a name like "
+				      "it; lodger packages lists all",
+				      name);
+	}
+	package_table_close(&table);
+	return good;
+}
+
+// Adds the variables that lead to the channel.
+static bool channel_take(struct launch *launch, const struct options *options,
+			 struct failure *failure)
+{
+	if (!channel_find(launch->channel))
+		return options->package_count == 0 ||
+		       fail(failure,
+			    "-p: %s does not lead to a package set; an administrator can make "
+			    "one with lodger-channel",
+			    LODGER_CHANNEL);
+	snprintf(launch->nix_path, sizeof(launch->nix_path), "%s%s", NIX_PATH, launch->channel);
+	variable_add(launch, launch->nix_path);
+	snprintf(launch->path, sizeof(launch->path), "%s%s%s", SEARCH_PATH, launch->channel,
+		 CHANNEL_COMMANDS);
+	if (access(launch->path + sizeof("PATH=" SESSION_PATH), F_OK) == 0)
+		variable_add(launch, launch->path);
+	return packages_check(launch->channel, options, failure);
 }
 
 // nix-shell -p PKG... [--run PROGRAM]
@@ -75,6 +121,7 @@ static bool launch_prepare(struct launch *launch, const struct options *options,
 {
 	static char bash[] = "bash", from_input[] = "-s";
 	static char *shell[] = { bash, NULL }, *reading[] = { bash, from_input, NULL };
+	static char auto_off[] = AUTO_VARIABLE "=0";
 	struct job *job = &launch->job;
 
 	*launch = (struct launch){ 0 };
@@ -87,22 +134,19 @@ static bool launch_prepare(struct launch *launch, const struct options *options,
 		calloc(options->environment_count + ENVIRONMENT_OWN, sizeof(*job->environment));
 	if (!job->environment)
 		return fail(failure, "preparing the command: out of memory");
-	if (channel_find(launch))
-		job->environment[job->environment_count++] = launch->nix_path;
-	else if (options->package_count > 0)
-		return fail(failure,
-			    "-p: %s does not lead to a package set; an administrator can make "
-			    "one with lodger-channel",
-			    LODGER_CHANNEL);
+	if (!channel_take(launch, options, failure))
+		return false;
+	if (options->auto_off || settings_auto_off(LODGER_POLICY))
+		variable_add(launch, auto_off);
 	if (terminal) {
 		const char *term = getenv("TERM");
 
 		snprintf(launch->term, sizeof(launch->term), "TERM=%s",
 			 term && terminal_name_valid(term) ? term : "dumb");
-		job->environment[job->environment_count++] = launch->term;
+		variable_add(launch, launch->term);
 	}
 	for (size_t i = 0; i < options->environment_count; i++)
-		job->environment[job->environment_count++] = options->environment[i];
+		variable_add(launch, options->environment[i]);
 
 	if (options->package_count > 0)
 		return nix_shell(launch, options, words, terminal, failure);

@@ -2,13 +2,14 @@
 // lodger-helper, what happens in a session of its agent. Failures are printed here, and only here.
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "json_output.h"
+#include "on_demand.h"
+#include "signals.h"
 
 // Whatever is opened later must not land on 0, 1 or 2. What was closed stays useless: reads find
 // the end, writes fail.
@@ -51,9 +52,10 @@ int main(int argc, char *argv[])
 	int result = FAILED;
 
 	descriptors_fill();
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	if (argc < 2) {
+	signals_take();
+	if (on_demand_called()) {
+		result = on_demand_called_run(argv, &failure);
+	} else if (argc < 2) {
 		fail(&failure, "no command given; lodger help lists them");
 	} else if (strcmp(argv[1], "--version") == 0) {
 		printf("lodger %s\n", LODGER_VERSION);

@@ -111,6 +111,20 @@ static bool take_all(struct options *options, const char *word, struct failure *
 	return options->all = true;
 }
 
+static bool take_no_auto(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->auto_off = true;
+}
+
+static bool take_cached(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->cached = true;
+}
+
 static bool take_help(struct options *options, const char *word, struct failure *failure)
 {
 	(void)word;
@@ -136,6 +150,8 @@ static const struct row {
 	  take_ttl },
 	{ "net", 0, OPTIONS_LIMITS, "none|host", "network; host needs the policy's permission",
 	  take_net },
+	{ "no-auto", 0, OPTIONS_AUTO, NULL, "a command that is not there is not had on demand",
+	  take_no_auto },
 	{ "package", 'p', OPTIONS_JOB, "PKG", "have PKG, by nix-shell; can be repeated",
 	  take_package },
 	{ "timeout", 0, OPTIONS_JOB | OPTIONS_TRANSFER, "TIME", "end it after TIME", take_timeout },
@@ -146,6 +162,7 @@ static const struct row {
 	  take_usage },
 	{ "max", 0, OPTIONS_TRANSFER, "SIZE", "copy SIZE at most (1G)", take_max },
 	{ "all", 0, OPTIONS_ALL, NULL, "all sessions", take_all },
+	{ "cached", 0, OPTIONS_CACHED, NULL, "only those that are in the store", take_cached },
 	{ "json", 0, OPTIONS_JSON, NULL, "print JSON", take_json },
 	{ "help", 'h', OPTIONS_EVERY, NULL, "show this help", take_help },
 };

@@ -335,13 +335,14 @@ static bool ask(int connection, Lodger__Agent__Request *request, enum agent_repl
 		       : fail(failure, "the session's agent sent a reply that makes no sense");
 }
 
-bool agent_keep(int connection, struct failure *failure)
+bool agent_keep(int connection, bool auto_off, struct failure *failure)
 {
 	Lodger__Agent__Request request = LODGER__AGENT__REQUEST__INIT;
 	Lodger__Agent__Keep keep = LODGER__AGENT__KEEP__INIT;
 	struct agent_reply reply;
 
 	request.operation_case = LODGER__AGENT__REQUEST__OPERATION_KEEP;
+	keep.auto_off = auto_off;
 	request.keep = &keep;
 	return ask(connection, &request, AGENT_DONE, &reply, failure);
 }

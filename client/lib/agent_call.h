@@ -53,8 +53,8 @@ void agent_signal(int connection, int number);
 bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 		   struct failure *failure);
 
-// Unties the session from its creator.
-bool agent_keep(int connection, struct failure *failure);
+// Unties the session from its creator; with `auto_off` its jobs have no commands on demand.
+bool agent_keep(int connection, bool auto_off, struct failure *failure);
 
 // Asks how the session is.
 bool agent_status(int connection, struct agent_reply *reply, struct failure *failure);

@@ -10,6 +10,8 @@
   wanted ? "",
   # Path of the lock file that lodger-channel made for the plan.
   lock ? null,
+  # Where Lodger's programs are installed.
+  libexec ? "/usr/local/libexec/lodger",
 }:
 let
   inherit (builtins)
@@ -46,13 +48,14 @@ let
       inherited = concatLists (map (used: locked.groups.${used}) (concatLists (map withUses (usesOf name))));
     in
     filter (deb: !elem deb inherited) locked.groups.${name};
+  # The package that an attribute stands for.
+  debOf =
+    name: attribute:
+    locked.debs.${((groupOf name).versions or { }).${attribute} or (head (groupOf name).debs)};
   # Without its epoch, which says nothing about the program.
   versionOf =
     name: attribute:
-    let
-      deb = ((groupOf name).versions or { }).${attribute} or (head (groupOf name).debs);
-    in
-    builtins.elemAt (builtins.match "([0-9]+:)?(.*)" locked.debs.${deb}.version) 1;
+    builtins.elemAt (builtins.match "([0-9]+:)?(.*)" (debOf name attribute).version) 1;
 
   # Programs of the host that do the building; the versions of those that matter are in the lock,
   # so that another patchelf makes another channel.
@@ -133,21 +136,27 @@ let
       ]
     else
       [ name ];
+  # The last column is for channel.sh alone: the package whose programs the attribute stands for, or
+  # "-" for all of the tree's.
   row =
-    path: name: version: description:
+    path: name: version: description: programs:
     concatStringsSep "\t" [
       name
       version
       "${path}"
       (builtins.unsafeDiscardOutputDependency path.drvPath)
       description
+      programs
     ]
     + "\n";
   rowsOf =
     name:
-    map (attribute: row trees.${name} attribute (versionOf name attribute) (groupOf name).description) (
-      concatLists (map aliases (groupOf name).names)
-    );
+    map (
+      attribute:
+      row trees.${name} attribute (versionOf name attribute) (groupOf name).description (
+        if groupOf name ? versions then storePath (debOf name attribute).path else "-"
+      )
+    ) (concatLists (map aliases (groupOf name).names));
 in
 {
   plan = text (map (name: line ([ name ] ++ (groupOf name).debs)) groups);
@@ -165,11 +174,13 @@ in
   assumed = text (map (name: line [ name ]) table.assumed);
 
   channel = build "lodger-channel" ./channel.sh {
+    inherit (locked) sqlite;
+    inherit libexec stdenv;
     # Named only so that the channel refers to them: what it refers to, no garbage collection
     # takes. With the packages themselves kept, a rebuild needs no network.
     debs = map (deb: storePath locked.debs.${deb}.path) (attrNames locked.debs);
     packages = text (
-      [ (row stdenv "stdenv" "1" "what a shell starts from: setup, bash and basic tools") ]
+      [ (row stdenv "stdenv" "1" "what a shell starts from: setup, bash and basic tools" "-") ]
       ++ concatLists (map rowsOf groups)
     );
     lock = builtins.readFile lock;

@@ -20,7 +20,7 @@ let
   # depend on all of it. Each path gets its own dependency back below, by storePath.
   table = builtins.unsafeDiscardStringContext (builtins.readFile ./packages.tsv);
   parts = separator: text: filter (part: isString part && part != "") (split separator text);
-  # Columns: attribute name, version, store path, .drv, description.
+  # Columns: attribute name, version, store path, .drv, description, size.
   rows = map (parts "\t") (parts "\n" table);
 
   package =

@@ -280,6 +280,48 @@ other_daemon() {
 	[ -z "$(grep -vxF "$needed" "$T/paths")" ]
 }
 
+@test "the index has the programs of each tree, and each has a link" {
+	local program attribute tree
+	sqlite3 -tabs "$CHANNEL/programs.sqlite" "select name, package from Programs
+		where system = '$(uname -m)-linux'" >"$T/index"
+	[ "$(sqlite3 "$CHANNEL/programs.sqlite" 'select count(*) from Programs')" = "$(wc -l <"$T/index")" ]
+	while IFS=$'\t' read -r program attribute; do
+		tree=$(awk -F '\t' -v name="$attribute" '$1 == name { print $3 }' "$CHANNEL/packages.tsv")
+		[ -f "$tree/bin/$program" ] && [ -x "$tree/bin/$program" ]
+	done <"$T/index"
+	# Nothing is left out: whatever a tree has, one of its attributes has.
+	cut -f 3 "$CHANNEL/packages.tsv" | sort -u | while IFS= read -r tree; do
+		find -L "$tree/bin" -maxdepth 1 -type f -perm /111 -printf '%f\n' 2>/dev/null || true
+	done | sort -u >"$T/programs"
+	[ "$(wc -l <"$T/programs")" -gt 100 ]
+	diff "$T/programs" <(cut -f 1 "$T/index" | sort -u)
+	diff "$T/programs" <(ls -A "$CHANNEL/commands" | sort)
+	# Of those in one tree each attribute has its own.
+	[ "$(awk '$1 == "ls" || $1 == "diff" || $1 == "awk" { print $2 }' "$T/index" | sort | xargs)" = \
+		'coreutils diffutils gawk' ]
+	[ "$(find "$CHANNEL/commands" -mindepth 1 ! -lname ../command)" = "" ]
+	[ "$(readlink "$CHANNEL/command")" = "${LODGER_LIBEXEC:-/usr/local/libexec/lodger}/lodger-packages" ]
+}
+
+@test "the index is as NixOS's channels have it" {
+	run -0 sqlite3 "$CHANNEL/programs.sqlite" 'pragma table_info(Programs)'
+	[ "$output" = $'0|name|TEXT|1||1\n1|system|TEXT|1||2\n2|package|TEXT|1||3' ]
+	run -0 sqlite3 "$CHANNEL/programs.sqlite" 'pragma integrity_check'
+	[ "$output" = ok ]
+}
+
+@test "the table is sorted by bytes, and its sizes are the store's" {
+	LC_ALL=C sort -c "$CHANNEL/packages.tsv"
+	cut -f 3,6 "$CHANNEL/packages.tsv" | sort -u | while IFS=$'\t' read -r tree size; do
+		[ "$(NIX_REMOTE=local nix-store --query --size "$tree")" = "$size" ]
+	done
+}
+
+@test "the same packages make the same channel, byte for byte" {
+	run -0 bash -c '. "$1"; nix_setup; nix-store --realise --check "$(nix-store --query --deriver "$2")"' \
+		- "$CHANNEL_TOOL" "$CHANNEL"
+}
+
 @test "no file in the channel's closure is set-uid or writable" {
 	run -0 --separate-stderr bash -c 'NIX_REMOTE=local nix-store --query --requisites "$1" |
 		xargs -I{} find {} ! -type l -perm /6222' - "$CHANNEL"

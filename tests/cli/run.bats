@@ -147,11 +147,15 @@ load cli
 	exits 0
 }
 
-@test "-p of a package that there is not fails, by its name" {
-	run --separate-stderr as a lodger run -p no-such-package -- echo ran
-	exits 1
-	[ -z "$output" ]
-	says no-such-package
+@test "-p of a package that there is not fails, by its name, and says what is near" {
+	refuses "-p: the channel has no package 'no-such-package', nor one with a name like it; lodger packages" \
+		run -p no-such-package -- echo ran
+	refuses "-p: the channel has no package 'sympy'; it has python3" run -p sympy -- echo ran
+	says python3Packages.sympy
+	refuses "no package 'JQ'; it has jq; lodger packages lists all" run -p jq -p JQ -- echo ran
+	refuses "no package 'lu'; it has lua, lua5_4; " shell -p lu
+	create a
+	refuses "no package 'x.jq'; it has jq; " exec -p x.jq "$SESSION" echo ran
 }
 
 # Each is either Nix code, an option of nix-shell, a path, an address, or nonsense.
@@ -184,11 +188,7 @@ load cli
 @test "words that Nix knows as more than names do no more than fail" {
 	local word
 	for word in builtins pkgs import rec assert throw abort derivation; do
-		run --separate-stderr as a timeout 200 lodger run -p "$word" -- echo ran
-		[ "$status" != 0 ] && [ "$status" -lt 124 ] && [ -z "$output" ] || {
-			printf 'package: %s, status %s\n' "$word" "$status"
-			return 1
-		}
+		refuses "-p: the channel has no package '$word'" run -p "$word" -- echo ran
 	done
 }
 

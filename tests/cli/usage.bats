@@ -8,9 +8,10 @@ load cli
 LIMITS='--memory --pids --cpu --disk --inodes --ttl --net'
 JOB='--package --timeout --env --dir'
 declare -gA OPTIONS=(
-	[create]="$LIMITS --json" [run]="$LIMITS $JOB --terminal --usage" [exec]="$JOB --terminal"
-	[shell]="$LIMITS $JOB --usage" [list]='--all --json' [show]=--json [destroy]='--all --json'
-	[collect]=--json [put]='--timeout --max' [get]='--timeout --max' [doctor]=--json [help]=''
+	[create]="$LIMITS --no-auto --json" [run]="$LIMITS --no-auto $JOB --terminal --usage"
+	[exec]="--no-auto $JOB --terminal" [shell]="$LIMITS --no-auto $JOB --usage" [list]='--all --json' [show]=--json [destroy]='--all --json'
+	[collect]=--json [put]='--timeout --max' [get]='--timeout --max' [packages]='--cached --json'
+	[which]=--json [command]='' [doctor]=--json [help]=''
 )
 # The value that an option takes.
 declare -gA VALUES=(
@@ -21,7 +22,7 @@ declare -gA VALUES=(
 # Arguments that are enough, for a session that does not exist.
 declare -gA ARGUMENTS=(
 	[run]=true [exec]='lodger-65535 true' [show]=lodger-65535 [destroy]=lodger-65535
-	[put]='lodger-65535 a b' [get]='lodger-65535 a b'
+	[put]='lodger-65535 a b' [get]='lodger-65535 a b' [which]=jq [command]=jq
 )
 
 @test "without a command it says where help is" {
@@ -55,7 +56,7 @@ declare -gA ARGUMENTS=(
 		succeeds
 		help=$output
 		[[ ${lines[0]} == "usage: lodger $command [OPTION]..."* ]]
-		[ "$(sed -n 's/^  [ -].[ ,] \(--[a-z]*\).*/\1/p' <<<"$help" | tr '\n' ' ')" = \
+		[ "$(sed -n 's/^  [ -].[ ,] \(--[a-z-]*\).*/\1/p' <<<"$help" | tr '\n' ' ')" = \
 			"${OPTIONS[$command]:+${OPTIONS[$command]} }--help " ]
 		# The summary is the one of the list of all.
 		[ "${lines[1]}." = "$(as a lodger help | sed -n "s/^  $command  *//p").." ]
@@ -105,7 +106,7 @@ declare -gA ARGUMENTS=(
 @test "the options of one command are unknown to the others" {
 	local command option
 	# What each takes is what its help lists; here, every option once where it is unknown.
-	for option in ${OPTIONS[shell]} --json --all --max; do
+	for option in ${OPTIONS[shell]} --json --all --max --cached; do
 		for command in list run exec doctor put; do
 			[[ " ${OPTIONS[$command]} " != *" $option "* ]] || continue
 			refuses "$command: there is no option $option" $command $option \
@@ -132,7 +133,7 @@ declare -gA ARGUMENTS=(
 @test "an option that takes no value refuses one" {
 	local words
 	for words in 'list --all' 'destroy --all' 'show --json' 'run --terminal' 'run --usage' \
-		'help --help'; do
+		'create --no-auto' 'packages --cached' 'help --help'; do
 		set -- $words
 		refuses "$1: the option $2 takes no value; see lodger $1 --help" "$1" "$2=yes"
 		refuses "$1: the option $2 takes no value" "$1" "$2="
@@ -148,7 +149,7 @@ declare -gA ARGUMENTS=(
 
 @test "missing arguments are said, with how it should be" {
 	local command
-	for command in run exec show put get; do
+	for command in run exec show put get which command; do
 		refuses "$command: something is missing; usage: lodger $command " $command
 	done
 	refuses 'usage: lodger run [--] COMMAND [ARG]...' run --
@@ -156,6 +157,8 @@ declare -gA ARGUMENTS=(
 	refuses 'usage: lodger put SESSION SOURCE... DEST' put lodger-1 a
 	refuses 'usage: lodger get SESSION SOURCE... DEST' get lodger-1 a
 	refuses 'usage: lodger show SESSION' show --json
+	refuses 'usage: lodger which COMMAND' which --json
+	refuses 'usage: lodger command NAME [ARG]...' command --
 	refuses 'exec: no command given; usage: lodger exec SESSION [--] COMMAND' exec lodger-1 --
 	local words
 	for words in '' --json '--all lodger-1'; do
@@ -172,6 +175,8 @@ declare -gA ARGUMENTS=(
 	refuses 'doctor: too many arguments' doctor x
 	refuses 'show: too many arguments; usage: lodger show SESSION' show lodger-1 lodger-2
 	refuses 'shell: too many arguments; usage: lodger shell [SESSION]' shell lodger-1 lodger-2
+	refuses 'packages: too many arguments; usage: lodger packages [PATTERN]' packages a b
+	refuses 'which: too many arguments; usage: lodger which COMMAND' which a b
 	refuses 'help: too many arguments; usage: lodger help [COMMAND]' help run exec
 	refuses 'create: too many arguments' create ''
 	[ "$(sessions)" = "$before" ]

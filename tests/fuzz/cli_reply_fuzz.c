@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct failure failure = { 0 };
 
 		if (call == CALL_RECEIVE ? agent_receive(ends[0], 0, &reply, &failure)
-		    : call == CALL_KEEP	 ? agent_keep(ends[0], &failure)
+		    : call == CALL_KEEP	 ? agent_keep(ends[0], size & 1, &failure)
 					 : agent_status(ends[0], &reply, &failure)) {
 			if (call == CALL_STATUS) {
 				assert(reply.kind == AGENT_STATE);

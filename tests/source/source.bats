@@ -81,7 +81,7 @@ files() {
 
 @test "the programs are hardened: PIE, full RELRO, no executable stack, canaries, fortified, CET marks" {
 	local program
-	for program in build/lodger build/lodger-get build/lodger-helper build/lodger-agent; do
+	for program in build/lodger build/lodger-get build/lodger-packages build/lodger-helper build/lodger-agent; do
 		readelf -h "$program" | grep -q 'Type: *DYN'
 		readelf -lW "$program" | grep -q GNU_RELRO
 		readelf -dW "$program" | grep -q BIND_NOW

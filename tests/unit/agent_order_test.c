@@ -195,6 +195,10 @@ static void other_requests(void **state)
 	message.keep = &keep;
 	assert_accepted(pack(&message), 0, &order);
 	assert_int_equal(order.kind, ORDER_KEEP);
+	assert_false(order.auto_off);
+	keep.auto_off = true;
+	assert_accepted(pack(&message), 0, &order);
+	assert_true(order.auto_off);
 	assert_refused(pack(&message), 1, CODE(REQUEST), "descriptors");
 
 	message.operation_case = LODGER__AGENT__REQUEST__OPERATION_STATUS;
@@ -244,7 +248,7 @@ static void malformed(void **state)
 		{ BYTES("\x08\x01\x00\x00"), "not valid protobuf" },
 		{ BYTES("\x08\x01\x10\x00"), "not valid protobuf" },	     // exec as a number
 		{ BYTES("\x08\x01\x22\x00\xf8\x07\x01"), "unknown fields" }, // beside keep
-		{ BYTES("\x08\x01\x22\x02\x08\x01"), "unknown fields" },     // in keep
+		{ BYTES("\x08\x01\x22\x02\x10\x01"), "unknown fields" },     // in keep
 		{ BYTES("\x08\x01\x12\x05\x0a\x01\x61\x48\x01"), "unknown fields" }, // in exec
 		{ BYTES("\x08\x01\x1a\x04\x08\x01\x10\x01"), "unknown fields" },     // in signal
 	};
@@ -393,6 +397,15 @@ static void environments(void **state)
 	for (size_t i = 0; i < COUNT(expected) - 1; i++)
 		assert_string_equal(made[i], expected[i]);
 	assert_null(made[COUNT(expected) - 1]);
+
+	// From here on for good. The order's own still win.
+	environment_auto_off();
+	made = environment_make(7, &exec);
+	assert_string_equal(made[9], "LODGER_AUTO=0");
+	assert_string_equal(made[10], "A=2");
+	own[0] = (char[]){ "LODGER_AUTO=1" };
+	made = environment_make(7, &exec);
+	assert_string_equal(made[9], "LODGER_AUTO=1");
 	assert_string_equal(environment_home(SESSION_NUMBER_MAX), "/home/lodger-65535");
 }
 

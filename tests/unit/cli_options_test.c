@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -80,6 +81,32 @@ static void takes_limits(void **state)
 	options_free(&options);
 }
 
+static void takes_switches(void **state)
+{
+	static const char *const commands[] = { "create", "run", "exec", "shell" };
+	struct options options;
+	struct failure failure;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char line[40];
+
+		snprintf(line, sizeof(line), "%s --no-auto x y", commands[i]);
+		assert_true(parse(&options, line, &failure));
+		assert_true(options.auto_off);
+		options_free(&options);
+	}
+	assert_true(parse(&options, "packages --cached sym", &failure));
+	assert_true(options.cached);
+	assert_false(options.auto_off);
+	options_free(&options);
+	// What follows is the program's own.
+	assert_true(parse(&options, "command jq --json --help", &failure));
+	assert_int_equal(options.argument_count, 3);
+	assert_false(options.json || options.help);
+	options_free(&options);
+}
+
 static void takes_packages_and_variables(void **state)
 {
 	struct options options;
@@ -103,6 +130,7 @@ static void refuses_by_name(void **state)
 		{ "run --memory", "--memory" },	    { "run -p", "-p" },
 		{ "run --usage=1 x", "--usage" },   { "create -p jq", "-p" },
 		{ "list --memory 1G", "--memory" }, { "run --memory lots x", "'lots'" },
+		{ "list --no-auto", "--no-auto" },  { "which --cached x", "--cached" },
 		{ "run --pids -1 x", "'-1'" },	    { "run --net bridge x", "'bridge'" },
 		{ "run -p a;b x", "'a;b'" },	    { "run --env PATH x", "'PATH'" },
 		{ "run --dir= x", "--dir" },	    { "put --max 0 a b c", "--max" },
@@ -142,6 +170,7 @@ int main(void)
 		cmocka_unit_test(stops_at_the_program),
 		cmocka_unit_test(takes_options_anywhere_else),
 		cmocka_unit_test(takes_limits),
+		cmocka_unit_test(takes_switches),
 		cmocka_unit_test(takes_packages_and_variables),
 		cmocka_unit_test(refuses_by_name),
 		cmocka_unit_test(table_is_sound),

@@ -37,6 +37,7 @@ static void nothing(void **state)
 	assert_string_equal(policy.cgroup, "lodger");
 	assert_int_equal(policy.path_count, 0);
 	assert_false(policy.network_host);
+	assert_false(policy.auto_off);
 	assert_int_equal(parse("\n  \n\t# comment only\n   # another"), 0);
 }
 
@@ -63,6 +64,10 @@ static void right(void **state)
 	assert_false(policy.optional[OPTIONAL_MEMORY] || policy.optional[OPTIONAL_PIDS]);
 	assert_string_equal(policy.cgroup, "system.slice/lodger.service");
 	assert_true(policy.network_host);
+	assert_int_equal(parse("auto no\nallow network-host\ncgroup x\nexpose /usr"), 0);
+	assert_true(policy.auto_off);
+	assert_int_equal(parse("cgroup no\nauto no\nauto yes"), 0);
+	assert_false(policy.auto_off);
 }
 
 static void groups(void **state)
@@ -75,6 +80,10 @@ static void groups(void **state)
 	assert_false(policy.network_host);
 	assert_int_equal(parse("group 1000 allow network-host"), 0);
 	assert_true(policy.network_host);
+	assert_int_equal(parse("auto no\ngroup 2001 auto yes\ngroup 3000 auto no"), 0);
+	assert_false(policy.auto_off);
+	assert_int_equal(parse("group 2001 auto no"), 0);
+	assert_true(policy.auto_off);
 	// A line for others is checked all the same, and a later line counts.
 	assert_int_equal(parse("\ngroup 3000 maximum pids x"), 2);
 	assert_int_equal(parse("group 2002 maximum pids 20\nmaximum pids 10"), 0);
@@ -114,6 +123,11 @@ static void wrong(void **state)
 		"device null",
 		"allow",
 		"allow everything",
+		"auto",
+		"auto off",
+		"auto no no",
+		"automatic no",
+		"group 1 auto",
 		"optional disk",
 		"optional",
 		"cgroup /lodger",
