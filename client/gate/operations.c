@@ -53,8 +53,8 @@ const struct operation operations[] = {
 	// A relic: the daemon does nothing either.
 	DO(13, SyncWithGC, "", "n", PRETEND),
 
-	REFUSE(20, CollectGarbage, "nPbnnnn", "collecting garbage, or deleting from the store",
-	       "it takes from other sessions what nobody seems to use, and " ADMINISTRATOR),
+	REFUSE(20, CollectGarbage, "nPbnnnn", "removing anything from the store",
+	       "other sessions may be about to use it; the administrator collects garbage"),
 	REFUSE(14, FindRoots, "", "listing what keeps objects in the store",
 	       "it would show what runs outside this session"),
 	REFUSE(34, OptimiseStore, "", "optimising the store", ADMINISTRATOR),

@@ -1,6 +1,5 @@
 // What the daemon says and answers, on its way to the client (connection.h). Runs in workers. The
 // daemon is trusted, but may be another version than is thought: everything has its shape and bounds.
-#include <stdio.h>
 #include <string.h>
 
 #include "connection.h"
@@ -110,6 +109,22 @@ static bool error_pass(struct connection *connection)
 	return wire_flush(&connection->client);
 }
 
+// Copies what the daemon says without the colours in it: ESC [ … m.
+static void plain_copy(char *to, size_t room, struct view text)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < text.size && used + 1 < room; i++) {
+		if (text.text[i] != '\x1b') {
+			to[used++] = text.text[i];
+			continue;
+		}
+		while (i < text.size && text.text[i] != 'm')
+			i++;
+	}
+	to[used] = '\0';
+}
+
 // Reads the error, and keeps its text.
 static bool error_keep(struct connection *connection, char *error, size_t room)
 {
@@ -120,7 +135,7 @@ static bool error_keep(struct connection *connection, char *error, size_t room)
 	if (!text_read(connection, &size) || !wire_read_number(daemon, &number) ||
 	    !text_read(connection, &size) || !text_read(connection, &size))
 		return false;
-	snprintf(error, room, "%.*s", (int)size, connection->text);
+	plain_copy(error, room, (struct view){ connection->text, size });
 	if (!wire_read_number(daemon, &number) || !wire_read_number(daemon, &traces))
 		return false;
 	if (traces > TRACES)
