@@ -3,6 +3,7 @@
 // speaks to a daemon that is root. Here is its start: options, socket, making sure that it has no
 // privilege. See README.md.
 #include <bsd/stdlib.h>
+#include <bsd/unistd.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -166,6 +167,7 @@ int main(int argc, char *argv[])
 	int fd;
 
 	privilege_refuse();
+	closefrom(path != NULL ? LISTEN_FD : LISTEN_FD + 1);
 	// A client that is gone shows when it is written to.
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		err(EXIT_LODGER, "cannot ignore a signal");

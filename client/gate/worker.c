@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@
 // Memory beside the buffer of a request: the program, the table of accounts, the channels' lists.
 #define MEMORY_REST (UINT64_C(64) * 1024 * 1024 + (uint64_t)CLOSURE_LISTS * CLOSURE_SIZE)
 #define MEMORY_DATA (UINT64_C(16) * 1024 * 1024)
-// A daemon with many connections waiting answers late; one that takes longer is as good as gone.
-#define CONNECT_SECONDS 10
+// A daemon with many connections waiting answers late (it has a queue of five); one that takes longer
+// is as good as gone.
+#define CONNECT_SECONDS 60
 // Whoever is turned away has that long to hear of it.
 #define TURN_AWAY_SECONDS 10
 
@@ -57,22 +59,37 @@ static void worker_confine(const struct gate *gate)
 	limit(RLIMIT_CORE, 1);
 }
 
-// Returns a socket that does not block, or -1.
-static int daemon_connect(const char *path)
+static bool client_gone(int client)
 {
-	const struct timeval patience = { .tv_sec = CONNECT_SECONDS };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct pollfd gone = { .fd = client };
 
+	return poll(&gone, 1, 0) > 0 && (gone.revents & POLLHUP) != 0;
+}
+
+// Connects the daemon's wire, or has it say what the trouble is.
+static void daemon_connect(struct wire *wire, const char *path, int client)
+{
+	const struct timeval second = { .tv_sec = 1 };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int result = -1;
+
+	wire_open(wire, fd, client);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	// The time to send is also the time to connect (unix_stream_connect of the kernel).
-	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0 &&
-	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
-	    fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second)) < 0)
+		fail("the daemon's socket");
+	for (int tries = 0; result < 0 && tries < CONNECT_SECONDS; tries++) {
+		if (client_gone(client))
+			_exit(EXIT_SUCCESS);
+		result = connect(fd, (const struct sockaddr *)&address, sizeof(address));
+		if (result < 0 && errno != EAGAIN)
+			break;
+	}
+	if (result < 0)
+		wire_fail(wire, errno == EAGAIN ? "does not answer" : "is not running");
+	else if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+		fail("the daemon's socket");
 }
 
 static void connection_open(struct connection *connection, const struct gate *gate,
@@ -80,7 +97,6 @@ static void connection_open(struct connection *connection, const struct gate *ga
 {
 	const size_t room = (size_t)(REQUEST_ROOM + gate->limits.item);
 	void *buffer = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int daemon = -1;
 
 	if (buffer == MAP_FAILED || fcntl(caller->fd, F_SETFL, O_NONBLOCK) < 0)
 		fail("memory for requests");
@@ -92,8 +108,9 @@ static void connection_open(struct connection *connection, const struct gate *ga
 	connection->account = &gate->accounts[caller->session];
 	connection->turned_away = caller->turned_away;
 	connection->store = -1;
+	wire_open(&connection->client, caller->fd, -1);
 	if (caller->turned_away == NULL) {
-		daemon = daemon_connect(gate->daemon);
+		daemon_connect(&connection->daemon, gate->daemon, caller->fd);
 		connection->store =
 			open(PATHS_STORE, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		closure_open(&connection->closure, gate->roots, connection->store);
@@ -101,10 +118,6 @@ static void connection_open(struct connection *connection, const struct gate *ga
 		// At its default, that signal ends the process.
 		alarm(TURN_AWAY_SECONDS);
 	}
-	wire_open(&connection->client, caller->fd, -1);
-	wire_open(&connection->daemon, daemon, caller->fd);
-	if (daemon < 0)
-		wire_fail(&connection->daemon, "is not running");
 }
 
 void worker_run(const struct gate *gate, const struct caller *caller)

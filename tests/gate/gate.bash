@@ -36,7 +36,7 @@ daemon_start() {
 	printf '%s\n' 'build-users-group =' "substituters = file://$W/cache" \
 		"trusted-public-keys = $(cat "$W/key.public")" >>"$W/conf/nix.conf"
 	env -i PATH=/usr/bin:/bin HOME=/ NIX_CONF_DIR="$W/conf" NIX_USER_CONF_FILES=/dev/null \
-		NIX_DAEMON_SOCKET_PATH="$W/daemon/socket" nix-daemon >>"$W/daemon.log" 2>&1 &
+		NIX_DAEMON_SOCKET_PATH="$W/daemon/socket" nix-daemon >>"$W/daemon.log" 2>&1 7>&- &
 	echo $! >"$W/daemon.pid"
 	until_true 10 test -S "$W/daemon/socket"
 }
@@ -59,7 +59,7 @@ gate_start() {
 	shift
 	install -d -o "$GATE_UID" -m 755 "$W/$name"
 	"${UNPRIVILEGED[@]}" "$W/lodger-gate" --listen "$W/$name/socket" --daemon "$W/daemon/socket" "$@" \
-		>"$W/$name/log" 2>&1 &
+		>>"$W/$name/log" 2>&1 &
 	echo $! >"$W/$name/pid"
 	until_true 10 test -S "$W/$name/socket"
 }
