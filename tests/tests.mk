@@ -32,7 +32,8 @@ $(S)/tests/unit/gate_%.o: tests/unit/gate_%.c Makefile tests/tests.mk
 $(B)/tests/unit/agent_%_test: $(S)/tests/unit/agent_%_test.o $(call san,$(SAN_AGENT)) $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lseccomp -lcap -lprotobuf-c -lbsd
-$(B)/tests/unit/gate_%_test: $(S)/tests/unit/gate_%_test.o $(call san,$(SAN_GATE)) $(SAN_COMMON)
+$(filter $(B)/tests/unit/gate_%,$(UNIT_TESTS)): $(B)/tests/unit/gate_%_test: \
+		$(S)/tests/unit/gate_%_test.o $(call san,$(SAN_GATE)) $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lseccomp -lcap -lprotobuf-c -lbsd
 $(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)

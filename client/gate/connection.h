@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 #include "budget.h"
+#include "client_request.h"
 #include "closure.h"
-#include "request.h"
 #include "session.h"
 #include "wire.h"
 

@@ -34,7 +34,7 @@ static int outcome(long number)
 		if (filter_load() < 0)
 			_exit(1);
 		syscall(number, -1, 0, 0, 0, 0, 0);
-		syscall(SYS_exit_group, 0);
+		syscall(SYS_exit_group, 0); // as finish() below
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WIFSIGNALED(status))
@@ -57,9 +57,18 @@ static void all_others_end_it(void **state)
 {
 	(void)state;
 	for (long number = 0; number < 470; number++) {
+		// Kept for other things by x86_64, whose own calls of probes no filter is asked about.
+		if (number == 335)
+			number = 424;
 		if (!in_table(number) && outcome(number) != SIGSYS)
 			fail_msg("call %ld is not stopped", number);
 	}
+}
+
+// Not by _exit(2), around which the sanitizer makes calls of its own.
+static void finish(int status)
+{
+	syscall(SYS_exit_group, status);
 }
 
 static void what_a_worker_does(void **state)
@@ -76,16 +85,20 @@ static void what_a_worker_does(void **state)
 		struct stat file;
 		char byte = 'x';
 
-		if (filter_load() < 0 || poll(&wait, 1, -1) != 1 || write(pair[0], &byte, 1) != 1 ||
-		    read(pair[1], &byte, 1) != 1 || fstat(pair[0], &file) < 0 ||
-		    send(pair[0], &byte, 1, MSG_NOSIGNAL) != 1 ||
-		    clock_gettime(CLOCK_MONOTONIC, &now) < 0 || time(NULL) == 0 || getpid() == 0 ||
-		    shutdown(pair[0], SHUT_WR) < 0 || close(pair[0]) < 0)
-			_exit(2);
-		_exit(0);
+		if (filter_load() < 0)
+			finish(2);
+		if (poll(&wait, 1, -1) != 1 || write(pair[0], &byte, 1) != 1 ||
+		    read(pair[1], &byte, 1) != 1 || send(pair[0], &byte, 1, MSG_NOSIGNAL) != 1)
+			finish(3);
+		if (fstat(pair[0], &file) < 0 || clock_gettime(CLOCK_MONOTONIC, &now) < 0 ||
+		    time(NULL) == 0 || getpid() == 0)
+			finish(4);
+		if (shutdown(pair[0], SHUT_WR) < 0 || close(pair[0]) < 0)
+			finish(5);
+		finish(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(status, 0);
 	close(pair[0]);
 	close(pair[1]);
 }

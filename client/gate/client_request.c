@@ -1,7 +1,7 @@
-// Requests (request.h). Runs in workers. Two kinds of wrong are kept apart: lengths that cannot be
+// Requests (client_request.h). Runs in workers. Two kinds of wrong are kept apart: lengths that cannot be
 // believed, after which nothing that follows makes sense, and words that are not what they should
 // be, which are refused when the request has been read to its end.
-#include "request.h"
+#include "client_request.h"
 
 #include <endian.h>
 #include <stdio.h>
