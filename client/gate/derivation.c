@@ -41,6 +41,18 @@ static bool take_string(struct view *text, struct view *string)
 	return string->size == 0 || memchr(string->text, '\\', string->size) == NULL;
 }
 
+// A hash's kind (`r:sha256`) or its digits, or nothing.
+static bool hash_word(struct view word)
+{
+	for (size_t i = 0; i < word.size; i++) {
+		const char c = word.text[i];
+
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == ':'))
+			return false;
+	}
+	return true;
+}
+
 static const char *parse_output(struct view *text, struct derivation *derivation)
 {
 	struct output output;
@@ -51,7 +63,8 @@ static const char *parse_output(struct view *text, struct derivation *derivation
 	    !take_string(text, &algorithm) || !take(text, ",") || !take_string(text, &hash) ||
 	    !take(text, ")"))
 		return malformed;
-	if (!paths_output(output.name) || derivation_output(derivation, output.name) != NULL)
+	if (!hash_word(algorithm) || !hash_word(hash) || !paths_output(output.name) ||
+	    derivation_output(derivation, output.name) != NULL)
 		return malformed;
 	if (output.path.size == 0)
 		return "where its result will be is not known before it is built";
