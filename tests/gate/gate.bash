@@ -2,7 +2,7 @@
 # empty file systems, a nix-daemon of this machine's runs as root, and lodger-gate in front of it as
 # nobody in particular. Clients are uids of the session range, without an installed Lodger.
 # Sourced by the bats file outside and by what it runs inside.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # variables for what is run inside
 
 GATE_UID=1879179264 # above the session range
 BASE=$((0x70000000))

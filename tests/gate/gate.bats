@@ -34,6 +34,7 @@ teardown_file() {
 setup() {
 	. "$BATS_TEST_DIRNAME/gate.bash"
 	# A session of its own for each test.
+	# shellcheck disable=SC2034  # for inside
 	N=$((1000 + BATS_TEST_NUMBER * 10))
 	chmod 755 "$BATS_TEST_TMPDIR"
 }
