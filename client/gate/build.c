@@ -102,8 +102,12 @@ static enum verdict ask_number(struct build *build, uint64_t number, struct view
 // Has the daemon get the path, and keep it.
 static enum verdict ensure(struct build *build, struct view path)
 {
-	enum verdict verdict = ask_number(build, OPERATION_ADD_TEMP_ROOT, path);
+	enum verdict verdict = VERDICT_REFUSED;
 
+	if (++build->connection->roots <= CONNECTION_ROOTS)
+		verdict = ask_number(build, OPERATION_ADD_TEMP_ROOT, path);
+	else
+		snprintf(build->said, sizeof(build->said), "too many paths for one connection");
 	if (verdict == VERDICT_FINE)
 		verdict = ask_number(build, OPERATION_ENSURE_PATH, path);
 	return verdict;

@@ -18,6 +18,9 @@
 #define CONNECTION_SAYING (16U * 1024U * 1024U)
 // Most lines of log for one connection.
 #define CONNECTION_LINES 20U
+// Most paths that one connection has the daemon keep from the garbage collector. It notes each in a
+// file, again and again (LocalStore::addTempRoot of gc.cc), which is gone with the connection.
+#define CONNECTION_ROOTS 16384U
 // Longest sentence of the gate's own.
 #define CONNECTION_SENTENCE 2048U
 
@@ -39,6 +42,7 @@ struct connection {
 	// Why the client gets no service, for people; NULL: it does.
 	const char *turned_away;
 	unsigned int lines; // of log
+	unsigned int roots;
 	bool settings_told;
 	bool midway;	     // something of the daemon's has reached the client in part
 	uint64_t registered; // when what was last added was registered, seconds

@@ -8,6 +8,10 @@ static bool pass(struct connection *connection, const struct operation *operatio
 		return answer_refusal(connection, operation->name, "%s is refused: %s: '%s'",
 				      operation->name, connection->request.problem,
 				      connection->request.quoted);
+	if (operation->number == OPERATION_ADD_TEMP_ROOT && ++connection->roots > CONNECTION_ROOTS)
+		return answer_refusal(connection, operation->name,
+				      "keeping more than %u paths for one connection is refused",
+				      CONNECTION_ROOTS);
 	if (!request_write(&connection->request, operation, &connection->daemon) ||
 	    relay_reply(connection, operation->reply) == RELAY_LOST)
 		return answer_trouble(connection);

@@ -129,6 +129,10 @@ workers() {
 	pgrep -c -P "$(cat "$W/${1:-gate}/pid")" || true
 }
 
+no_child_of_daemon() {
+	! pgrep -P "$(cat "$W/daemon.pid")" >/dev/null
+}
+
 workers_are() {
 	[ "$(workers "$2")" = "$1" ]
 }

@@ -327,10 +327,15 @@ says() {
 	says closed -key.public "has been ended by signal 9"
 	works 'mkfifo "$T/pipe2"; session "$N" "$RAW" "$W/gate/socket" hold 3 <"$T/pipe2" >"$T/held2" & raw=$!
 		exec 7>"$T/pipe2"; until_true 10 workers_are 3; kill -9 $raw; until_true 10 workers_are 0'
-	# In the middle of a request, and while the daemon is at work on one.
+	# In the middle of a request, and while it waits for the daemon, which is stopped.
 	works 'mkfifo "$T/pipe3"; session "$N" "$RAW" "$W/gate/socket" wait n:7 s:half z:4 <"$T/pipe3" >"$T/held3" & raw=$!
 		exec 7>"$T/pipe3"; echo >&7; until_true 10 grep -q ready "$T/held3"; until_true 10 workers_are 1
 		kill -9 $raw; until_true 10 workers_are 0'
+	works 'until_true 10 no_child_of_daemon; mkfifo "$T/pipe4"
+		session "$N" "$RAW" "$W/gate/socket" wait n:29 s:00000000000000000000000000000000 <"$T/pipe4" >"$T/held4" & raw=$!
+		exec 7>"$T/pipe4"; until_true 10 grep -q ready "$T/held4"
+		child=$(pgrep -P "$(cat "$W/daemon.pid")"); kill -STOP $child; echo >&7; sleep 0.5; workers_are 1
+		kill -9 $raw; until_true 10 workers_are 0 || exit 1; kill -CONT $child'
 }
 
 @test "a worker has no privilege, a filter, limits, and no descriptor of another's" {
@@ -396,6 +401,12 @@ says() {
 	[ "$(grep -c '^/nix/store/' <<<"$output")" -ge 1 ]
 }
 
+@test "a connection cannot have the daemon keep paths without end" {
+	works 'yes "" | head -n 16390 | raw wait n:11 s:/nix/store/00000000000000000000000000000000-x >"$T/out" || true
+		sort "$T/out" | uniq -c'
+	says "  16384 ok 1" "      6 error: lodger: keeping more than 16384 paths for one connection is refused"
+}
+
 @test "the log has at most 20 lines of a connection, and no control characters" {
 	works 'mkfifo "$T/pipe"; raw wait n:20 n:0 l: n:0 n:0 n:0 n:0 n:0 <"$T/pipe" >"$T/held" & exec 7>"$T/pipe"
 		for i in $(seq 40); do echo; done >&7; exec 7>&-; wait $! || true
@@ -455,4 +466,11 @@ says() {
 	says -key.public
 	exits 125 '"${UNPRIVILEGED[@]}" env LISTEN_FDS=1 LISTEN_PID=1 "$W/lodger-gate"'
 	exits 125 '"${UNPRIVILEGED[@]}" env W="$W" sh -c "LISTEN_FDS=1 LISTEN_PID=\$\$ exec \"\$W/lodger-gate\" 3</dev/null"'
+}
+
+# Stands last.
+@test "in none of this has the filter, or a fault, ended a worker" {
+	works 'cat "$W"/*/log'
+	says "refused BuildPaths"
+	! grep -E "ended by signal (31|11|6|7|4|8|24|25)$" <<<"$output"
 }
