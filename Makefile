@@ -30,7 +30,7 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -Iproto -I$(B)/proto \
 	-DLODGER_LIBEXEC='"$(LIBEXECDIR)"' -DLODGER_VERSION='"$(VERSION)"'
 CFLAGS_ALL := -std=gnu17 $(WARN) $(HARDEN) -fPIE $(CFLAGS)
 LDFLAGS_ALL := -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code $(LDFLAGS)
-# What runs as root or as a session's init is one file that maps nothing else.
+# What runs as root, as a session's init or on what sessions send is one file that maps nothing else.
 STATIC := -static-pie
 STATIC_LIBS := -lseccomp -lcap -lprotobuf-c -lbsd -lmd
 # Every library that a program loads costs its start a third of a millisecond.
@@ -39,6 +39,8 @@ CLIENT_LIBS := -Wl,-Bstatic -ljansson -lprotobuf-c -lbsd -lmd -Wl,-Bdynamic
 PROTO_SRC := proto/frame.c proto/session.c
 HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
+# The gate, and the few parts of the client's library that it shares.
+GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printable.c quantity.c)
 CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
 # What the program without libarchive, or without SQLite, has instead of what needs it.
 GET_SRC := client/lib/transfer_get.c client/cli/get.c
@@ -53,6 +55,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC)) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
+GATE_OBJ := $(call obj,$(GATE_SRC)) $(PROTO_OBJ)
 CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
 client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)
 CLIENT_OBJ := $(call client,$(GET_SRC) $(PACKAGES_SRC))
@@ -60,7 +63,8 @@ GET_OBJ := $(call client,$(GET_STAND_IN) $(PACKAGES_SRC))
 PACKAGES_OBJ := $(call client,$(GET_SRC) $(PACKAGES_STAND_IN))
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
-PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger $(B)/lodger-get $(B)/lodger-packages
+PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger-gate $(B)/lodger $(B)/lodger-get \
+	$(B)/lodger-packages
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -69,6 +73,9 @@ $(B)/lodger-helper: $(HELPER_OBJ)
 	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
 
 $(B)/lodger-agent: $(AGENT_OBJ)
+	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
+
+$(B)/lodger-gate: $(GATE_OBJ)
 	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
 
 $(B)/lodger: $(CLIENT_OBJ)
@@ -91,7 +98,7 @@ $(B)/proto/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(B)/%.o: %.c $(PB_HEADERS) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
 		-MMD -MP -c -o $@ $<
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
@@ -106,7 +113,7 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -m 755 $(B)/lodger $(DESTDIR)$(BINDIR)/lodger
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
-	install -m 755 $(B)/lodger-get $(B)/lodger-packages $(DESTDIR)$(LIBEXECDIR)
+	install -m 755 $(B)/lodger-gate $(B)/lodger-get $(B)/lodger-packages $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
 		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"
@@ -120,7 +127,7 @@ uninstall:  ## end all sessions, remove what install put there; policy, users, c
 	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
 		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \
-		$(DESTDIR)$(MANDIR)/man8/lodger-helper.8
+		$(DESTDIR)$(MANDIR)/man8/lodger-gate.8 $(DESTDIR)$(MANDIR)/man8/lodger-helper.8
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
 	apparmor/install --remove "$(DESTDIR)"
 

@@ -11,6 +11,8 @@ PARSER_CHILD := $(B)/tests/fuzz/parser_child
 fuzz = $(patsubst %.c,$(F)/%.o,$(1))
 FUZZ_COMMON := $(call fuzz,$(wildcard proto/*.c)) $(PB:%=$(F)/pb/%.pb-c.o)
 FUZZ_AGENT := $(call fuzz,client/agent/order.c client/agent/packet.c)
+# Without what needs a socket, a process or a filter.
+FUZZ_GATE := $(call fuzz,$(filter-out $(addprefix client/gate/,filter.c listen.c main.c socket.c worker.c),$(GATE_SRC)))
 FUZZ_CLIENT := $(call fuzz,$(wildcard client/lib/*.c))
 
 $(F)/pb/%.pb-c.o: $(B)/proto/%.pb-c.c
@@ -20,6 +22,18 @@ $(F)/pb/%.pb-c.o: $(B)/proto/%.pb-c.c
 $(F)/%.o: %.c $(PB_HEADERS) Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(CPPFLAGS_ALL) -I$(dir $<) -Iclient/lib -Iclient/agent $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Its files have names that others' have, too.
+$(F)/tests/fuzz/gate_%.o: tests/fuzz/gate_%.c Makefile tests/fuzz/fuzz.mk
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(CPPFLAGS_ALL) -Iclient/gate -Iclient/lib $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(filter $(B)/tests/fuzz/gate_%,$(FUZZ_TARGETS)): $(B)/tests/fuzz/gate_%_fuzz: \
+		$(F)/tests/fuzz/gate_%_fuzz.o $(FUZZ_GATE) $(FUZZ_COMMON)
+	@mkdir -p $(@D)
+	$(FUZZ_LINK) $(FUZZ_WRAP) -o $@ $^ -lprotobuf-c -lbsd
+$(B)/tests/fuzz/gate_derivation_fuzz: $(call fuzz,client/gate/socket.c)
+$(B)/tests/fuzz/gate_worker_fuzz: FUZZ_WRAP := -Wl,--wrap=derivation_read
 
 $(B)/tests/fuzz/agent_%_fuzz: $(F)/tests/fuzz/agent_%_fuzz.o $(FUZZ_AGENT) $(FUZZ_COMMON)
 	@mkdir -p $(@D)

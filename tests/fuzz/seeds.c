@@ -355,6 +355,75 @@ static void archives(void)
 	archive("archive-onto", 3);
 }
 
+#define DERIVATION_PATH(c) "/nix/store/" c "123456789abcdfghijklmnpqrsvwxyz-x"
+#define DERIVATION                                                                              \
+	"Derive([(\"dev\",\"" DERIVATION_PATH("0") "\",\"\",\"\"),(\"out\",\"" DERIVATION_PATH( \
+		"1") "\",\"\",\"\")],["
+
+static void derivations(void)
+{
+	begin("gate_derivation");
+	TEXT("two", DERIVATION "],[],\"x\",\"/bin/sh\",[],[])");
+	TEXT("fixed", "Derive([(\"out\",\"" DERIVATION_PATH("0") "\",\"r:sha256\",\"00\")],[");
+	TEXT("floating", "Derive([(\"out\",\"\",\"r:sha256\",\"\")],[");
+	TEXT("escape", "Derive([(\"o\\ut\",\"" DERIVATION_PATH("0") "\",\"\",\"\")],[");
+	TEXT("twice",
+	     "Derive([(\"out\",\"" DERIVATION_PATH("0") "\",\"\",\"\"),(\"out\",\"" DERIVATION_PATH(
+		     "1") "\",\"\",\"\")],[");
+	TEXT("no-comma",
+	     "Derive([(\"a\",\"" DERIVATION_PATH("0") "\",\"\",\"\")(\"b\",\"" DERIVATION_PATH(
+		     "1") "\",\"\",\"\")],[");
+}
+
+// Flags, which paths the daemon has, a derivation's file, and in brief what the client sends: gate_worker_fuzz.c
+// has the code.
+static void gate_seed(const char *name, uint8_t flags, uint8_t salt, const char *sent, size_t size)
+{
+	struct bytes bytes = { .size = 0 };
+	const size_t room = (sizeof(DERIVATION) - 1 + 3) / 4;
+
+	put_number(&bytes, flags, 1);
+	put_number(&bytes, salt, 1);
+	put_number(&bytes, room, 1);
+	put(&bytes, DERIVATION, sizeof(DERIVATION) - 1);
+	put(&bytes, "    ", room * 4 - (sizeof(DERIVATION) - 1));
+	put(&bytes, sent, size);
+	write_seed(name, &bytes);
+}
+
+#define GATE(name, flags, salt, sent) gate_seed(name, flags, salt, sent, sizeof(sent) - 1)
+#define SETTINGS "\x13\0\0\0\3\0\0\0\0\0\0\0\0\1\x4e\x4f"
+
+static void gate_requests(void)
+{
+	begin("gate_worker");
+	GATE("settings", 0, 0, SETTINGS "\1\x40");
+	GATE("queries", 0, 0,
+	     "\1\x40\x1f\2\x40\x41\1\x1a\x40\x28\2\x42\x40\x1e\1\x40\x4d\x20\1\x40\x1d\x4c\x29\x41");
+	GATE("roots", 0, 0, "\xb\x40\xa\x40\xc\x49\xd");
+	GATE("add", 0, 0,
+	     "\x7\x49\x4a\1\x40\0\x8\xc8"
+	     "contents\0\1\x40");
+	GATE("add-large", 0, 0, "\x7\x49\x4b\0\0\xe0\0\x10\0\0\0\0\0\0\xe1\0\1\x40");
+	GATE("add-repair", 0, 0, "\x7\x49\x4a\0\1\0\1\x40");
+	GATE("add-name", 0, 0, "\x7\x51\x4a\0\0\1\xc1x\0\1\x40");
+	for (uint8_t salt = 0; salt < 8; salt++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "build-%u", salt);
+		GATE(name, 0, salt, "\x9\1\x42\0\x2e\1\x43\0\x9\2\x44\x45\0");
+	}
+	GATE("build-lies", 1, 1, "\x9\1\x42\0\x9\1\x43\0");
+	GATE("build-channel", 0, 0, "\x9\1\x47\0\x2e\2\x47\x40\0\x9\1\x48\0");
+	GATE("build-odd", 0, 0, "\x9\1\x50\0\x9\1\x42\2\x9\0\0");
+	GATE("refused", 0, 0,
+	     "\x14\0\0\0\0\0\0\0\x22\x26\x40\x2c\0\0\4\xc4xxxx\0\x2f\x40\x49\1\x40");
+	GATE("unknown", 0, 0, "\x3e\1\x40");
+	GATE("lengths", 0, 0, "\x1f\xff");
+	GATE("nonsense", 0x22, 0, "\1\x40\x74\x73\x6c\x61");
+	GATE("no-greeting", 4, 0, "\1\2\3");
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc != 2 || (mkdir(argv[1], 0777) < 0 && access(argv[1], W_OK) < 0) ||
@@ -367,5 +436,7 @@ int main(int argc, char *argv[])
 	agent_replies();
 	names();
 	archives();
+	derivations();
+	gate_requests();
 	return 0;
 }

@@ -68,6 +68,7 @@ files() {
 	only_from helper helper proto
 	only_from proto proto
 	only_from client/agent client/agent proto
+	only_from client/gate client/gate client/lib proto
 	only_from client/lib client/lib proto
 	only_from client/cli client/cli client/lib proto
 }
@@ -81,7 +82,8 @@ files() {
 
 @test "the programs are hardened: PIE, full RELRO, no executable stack, canaries, fortified, CET marks" {
 	local program
-	for program in build/lodger build/lodger-get build/lodger-packages build/lodger-helper build/lodger-agent; do
+	for program in build/lodger build/lodger-get build/lodger-packages build/lodger-helper build/lodger-agent \
+		build/lodger-gate; do
 		readelf -h "$program" | grep -q 'Type: *DYN'
 		readelf -lW "$program" | grep -q GNU_RELRO
 		readelf -dW "$program" | grep -q BIND_NOW
@@ -90,8 +92,8 @@ files() {
 		readelf -sW "$program" | grep -q '__[a-z]*_chk'
 		objdump -d "$program" --disassemble=main | grep -q endbr64
 	done
-	# What runs as root, or as a session's first process, loads no library.
-	for program in build/lodger-helper build/lodger-agent; do
+	# What runs as root, as a session's first process or on what sessions send loads no library.
+	for program in build/lodger-helper build/lodger-agent build/lodger-gate; do
 		run -0 readelf -dW "$program"
 		[[ $output != *NEEDED* ]]
 	done
