@@ -51,6 +51,11 @@ not_there() {
 	! kill -0 "$1" 2>/dev/null
 }
 
+# no COMMAND…: fails if it does not. Unlike `!`, it ends a script.
+no() {
+	! "$@"
+}
+
 UNPRIVILEGED=(setpriv --reuid="$GATE_UID" --regid="$GATE_UID" --clear-groups --inh-caps=-all --bounding-set=-all)
 
 # gate_start NAME [OPTION…]: a gate of the name, with a socket, a log and a pid file in $W/NAME.
@@ -123,6 +128,11 @@ drv() {
 # out FILE [OUTPUT]: where its output would be.
 out() {
 	admin nix-store --query --binding "${2:-out}" "$(drv "$1")"
+}
+
+# Standard input in hex, as raw takes it.
+hex() {
+	od -An -v -tx1 | tr -d ' \n'
 }
 
 workers() {
