@@ -15,7 +15,8 @@ UNITDIR := /etc/systemd/system
 SYSUSERSDIR := /etc/sysusers.d
 TMPFILESDIR := /etc/tmpfiles.d
 PROFILEDIR := /etc/profile.d
-UNITS := lodger-collect.timer lodger-collect.service lodger-nix-daemon.service lodger.service
+UNITS := lodger-collect.timer lodger-collect.service lodger-gate.socket lodger-gate.service \
+	lodger-nix-daemon.service lodger.service
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 
 B := build

@@ -16,6 +16,7 @@
 
 #define KEEPER "lodger.service"
 #define DAEMON "lodger-nix-daemon.service"
+#define GATE "lodger-gate.socket"
 #define TIMER "lodger-collect.timer"
 #define COLLECTOR "lodger-collect.service"
 #define COLLECTOR_USER "lodger-collect"
@@ -119,9 +120,9 @@ static void units_check(struct finding *finding)
 	struct unit unit;
 
 	if (!systemd_is_used(finding) || (on_v2() && !unit_works(&unit, KEEPER, finding)) ||
-	    !unit_works(&unit, DAEMON, finding))
+	    !unit_works(&unit, DAEMON, finding) || !unit_works(&unit, GATE, finding))
 		return;
-	good(finding, "%s%s enabled and active", on_v2() ? KEEPER " and " : "", DAEMON);
+	good(finding, "%s" DAEMON " and " GATE " enabled and active", on_v2() ? KEEPER ", " : "");
 }
 
 static void timer_check(struct finding *finding)

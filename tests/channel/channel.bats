@@ -47,7 +47,7 @@ teardown() {
 }
 
 daemon_runs() {
-	[ -S /run/lodger/packages/daemon-socket/socket ] && ! flock --nonblock /run/lodger/packages/lock true
+	[ -S /run/lodger/packages/daemon/socket ] && ! flock --nonblock /run/lodger/packages/lock true
 }
 
 # Runs a command as a session's uid, in a home of its own, with the daemon's socket where only a

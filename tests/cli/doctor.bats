@@ -276,7 +276,7 @@ systemd_planted() {
 	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR"/{file,test}
 	printf '#!/bin/sh\nfor unit; do :; done\ncat "%s/units/$unit"\n' "$T" >"$T/systemctl"
 	chmod 755 "$T/systemctl"
-	for unit in lodger.service lodger-nix-daemon.service lodger-collect.timer lodger-collect.service; do
+	for unit in lodger.service lodger-nix-daemon.service lodger-gate.socket lodger-collect.timer lodger-collect.service; do
 		printf '%s\n' LoadState=loaded ActiveState=active UnitFileState=enabled Result=success \
 			"LastTriggerUSec=Tue 2026-12-01" "ControlGroup=/$UNIT" Delegate=yes >"$T/units/$unit"
 	done
@@ -325,8 +325,11 @@ systemd_planted() {
 	finds units 'lodger-nix-daemon.service is active and disabled' 'systemctl enable --now lodger-nix-daemon.service'
 	finds 'collect timer' 'the last run of lodger-collect.service failed: exit-code' 'journalctl -u lodger-collect.service'
 	sed -i 's/^LoadState=.*/LoadState=not-found/' "$T/units/lodger-collect.service"
+	sed -i 's/^UnitFileState=.*/UnitFileState=enabled/' "$T/units/lodger-nix-daemon.service"
+	sed -i 's/^ActiveState=.*/ActiveState=failed/' "$T/units/lodger-gate.socket"
 	examined "$SYSTEMD"
 	finds 'collect timer' 'lodger-collect.service is not installed' 'make install'
+	finds units 'lodger-gate.socket is failed and enabled' 'systemctl enable --now lodger-gate.socket'
 }
 
 @test "systemd: one that does not answer is no failure, and root is told how to ask" {

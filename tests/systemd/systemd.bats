@@ -42,7 +42,8 @@ check() {
 
 @test "unit files are what systemd understands" {
 	run systemd-analyze verify --man=no /etc/systemd/system/lodger.service /etc/systemd/system/lodger-collect.service \
-		/etc/systemd/system/lodger-collect.timer /etc/systemd/system/lodger-nix-daemon.service
+		/etc/systemd/system/lodger-collect.timer /etc/systemd/system/lodger-nix-daemon.service \
+		/etc/systemd/system/lodger-gate.socket /etc/systemd/system/lodger-gate.service
 	# What it says of other units is not ours.
 	run ! grep lodger <<<"$output"
 }
@@ -52,7 +53,7 @@ check() {
 	id -nG lodger-collect | tr ' ' '\n' | grep -qx lodger
 	systemd-tmpfiles --create lodger.conf
 	[ "$(stat -c '%U:%G %a' /run/lodger /run/lodger/sessions /run/lodger/root /run/lodger/packages /run/userdb | paste -sd,)" = \
-		'root:root 755,root:root 755,root:root 700,root:root 700,root:root 755' ]
+		'root:root 755,root:root 755,root:root 700,root:lodger-gate 750,root:root 755' ]
 	# Whatever is in use is left alone by a cleaning.
 	create a
 	systemd-tmpfiles --clean lodger.conf
