@@ -116,8 +116,9 @@ static void version_check(struct finding *finding)
 
 static void daemon_check(struct finding *finding)
 {
-	static const char advice[] = "an administrator can start it: systemctl start lodger-nix-daemon "
-				     "lodger-gate.socket; without systemd see lodger-gate(8)";
+	static const char advice[] =
+		"an administrator can start it: systemctl start lodger-nix-daemon "
+		"lodger-gate.socket; without systemd see lodger-gate(8)";
 	char target[PATH_MAX], line[200];
 	struct failure failure;
 	int exit_code;
