@@ -99,7 +99,7 @@ unharmed() {
 @test "packets that are no request, or half of one, are refused" {
 	local hex
 	# Nothing; no version; another version; half an exec; an unknown operation; keep with a tail.
-	for hex in 00 0801 0802120408011200 08011210 08010a 080138 0801120a0a056c 08012a00ff 080122020801 \
+	for hex in 00 0801 0802120408011200 08011210 08010a 080138 0801120a0a056c 08012a00ff 080122021001 \
 		"0801$(printf '12%.0s' {1..3000})" "$(printf 'ff%.0s' {1..2000})"; do
 		raw hex "$hex"
 		[[ ${lines[0]} == 'error '[12] && ${lines[1]} == closed ]] || { echo "$hex: $output" && return 1; }
