@@ -22,7 +22,18 @@ need_programs() {
 		type -P "$program" >/dev/null || missing+=("$program")
 	done
 	[[ ${#missing[@]} == 0 ]] ||
-		die "not installed: ${missing[*]}; try: apt-get install nix-bin patchelf sqlite3"
+		die "not installed: ${missing[*]}; try: apt-get install nix-bin patchelf sqlite3 jq"
+}
+
+# Begins what only one may do at a time. Sets `work`, an empty directory that goes with the process.
+work_begin() {
+	mkdir -p "$STATE" "$ROOTS"
+	exec {lock}>"$STATE/channel.lock"
+	flock -n "$lock" || die "another lodger-channel is at work (it holds $STATE/channel.lock)"
+	work=$(mktemp -d)
+	chmod 711 "$work"
+	export HOME=$work
+	trap 'rm -rf "$work"' EXIT
 }
 
 # Everything that this program asks of nix goes through the local store with these settings alone.
@@ -41,6 +52,16 @@ sandbox-fallback = true
 sandbox-paths = /bin /usr /lib /lib64?
 max-jobs = auto
 experimental-features = nix-command"
+}
+
+# Runs what may take long. It does not outlive this process, by whatever that ends, and so neither does
+# its hold on the lock; hence no subshell may be in between, which would be what it depends on.
+tied() {
+	setpriv --pdeathsig KILL "$@"
+}
+
+store_has() {
+	nix-store --check-validity "$@" 2>/dev/null
 }
 
 # Puts a link in place at once: whoever looks sees the old target or the new one.

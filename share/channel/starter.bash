@@ -178,14 +178,9 @@ starter() {
 		esac
 	done
 	need_root starter
-	need_programs nix nix-store nix-instantiate patchelf dpkg-deb apt-get perl flock sqlite3
+	need_programs nix nix-store nix-instantiate patchelf dpkg-deb apt-get perl flock sqlite3 jq
 	nix_setup
-	mkdir -p "$STATE" "$ROOTS"
-	exec {lock}>"$STATE/channel.lock"
-	flock -n "$lock" || die "another lodger-channel is at work (it holds $STATE/channel.lock)"
-	work=$(mktemp -d)
-	chmod 711 "$work"
-	export HOME=$work
+	work_begin
 	trap 'rm -rf "$work" "$ROOTS/building"' EXIT
 	mkdir -p "$ROOTS/building"
 	# shellcheck disable=SC2086
