@@ -57,29 +57,11 @@ let
     name: attribute:
     builtins.elemAt (builtins.match "([0-9]+:)?(.*)" (debOf name attribute).version) 1;
 
-  # Programs of the host that do the building; the versions of those that matter are in the lock,
-  # so that another patchelf makes another channel.
+  # The versions of the tools that matter are in the lock, so that another patchelf makes another
+  # channel.
   build =
     name: script: attributes:
-    derivation (
-      {
-        inherit name;
-        system = builtins.currentSystem;
-        builder = "/bin/bash";
-        args = [
-          "-euo"
-          "pipefail"
-          "-c"
-          # The shell has to be the last to go: it would become its last command, and nix takes a
-          # builder that closes its output before it ends, as coreutils do, for one to be killed.
-          (builtins.readFile script + "exit 0\n")
-        ];
-        PATH = "/usr/bin:/bin";
-        LC_ALL = "C.UTF-8";
-        inherit (locked) tools;
-      }
-      // attributes
-    );
+    import ./builder.nix name script ({ inherit (locked) tools; } // attributes);
 
   # A store path's name takes fewer characters than a Debian version has.
   plain = replaceStrings [ "~" ] [ "-" ];
@@ -185,10 +167,15 @@ in
     );
     lock = builtins.readFile lock;
     default = builtins.readFile ./default.nix;
+    # Nothing of it is for sessions to build, and nothing for their daemon to fetch.
+    closure = "";
+    settings = "";
     passAsFile = [
       "packages"
       "lock"
       "default"
+      "closure"
+      "settings"
     ];
   };
 }

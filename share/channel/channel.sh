@@ -1,9 +1,12 @@
 # Builder of the channel itself: the files that a session's <nixpkgs> consists of, and the index of the
-# programs in its packages. Runs in a nix build, from build.nix, with the host's bash, nix-store,
-# dpkg-deb, tar and sqlite3.
+# programs in its packages. Runs in a nix build, from build.nix or pin.nix, with the host's bash,
+# nix-store, sqlite3 and, for the starter, dpkg-deb and tar.
 #
 #   packages  the table of packages, but for the sizes    lock, default  files that are part of it
-#   stdenv    what a shell starts from                    libexec        where lodger-packages is
+#   closure   the derivations that sessions may have built
+#   settings  of the daemon of sessions, in nix.conf's form
+#   stdenv    the starter's: what a shell starts from     libexec        where lodger-packages is
+#   source    a pinned set's tree, whose files stand beside default.nix
 
 # shellcheck shell=bash disable=SC2154  # nix gives the variables
 
@@ -12,7 +15,8 @@ programs() {
 	local tree=$1 deb=$2 own=
 	[[ -d $tree/bin ]] || return 0
 	[[ $deb == - ]] || own=$(dpkg-deb --fsys-tarfile "$deb" | tar -t)
-	find "$tree/bin" -mindepth 1 -maxdepth 1 -xtype f -executable ! -name '*[[:cntrl:]]*' \
+	# With a dot begin what nixpkgs has behind a script of the same name.
+	find "$tree/bin" -mindepth 1 -maxdepth 1 -xtype f -executable ! -name '*[[:cntrl:]]*' ! -name '.*' \
 		-printf '%f\t%l\n' |
 		DEB=$deb OWN=$own perl -F'\t' -lane '
 			BEGIN { %own = map { (m{^\./(?:usr/)?bin/(.+)}, 1)[0, -1] } split /\n/, $ENV{OWN} }
@@ -36,6 +40,8 @@ table() {
 mkdir "$out" "$out/commands"
 cp "$defaultPath" "$out/default.nix"
 cp "$lockPath" "$out/lock.json"
+cp "$closurePath" "$out/closure"
+cp "$settingsPath" "$out/nix.conf"
 # By bytes: lodger looks names up by halves.
 exec {index}>index.unsorted
 table | LC_ALL=C sort >"$out/packages.tsv"
@@ -55,11 +61,21 @@ sqlite3 "$out/programs.sqlite" <<-END
 END
 
 # What a shell sets beside PATH, for programs that are run without one.
-sed -n 's/^export \(LOCPATH=[^ ]*\) \(GCONV_PATH=[^ ]*\)$/\1\n\2/p' "$stdenv/setup" >"$out/environment"
-[[ -s $out/environment ]]
+: >"$out/environment"
+if [[ ${stdenv-} ]]; then
+	sed -n 's/^export \(LOCPATH=[^ ]*\) \(GCONV_PATH=[^ ]*\)$/\1\n\2/p' "$stdenv/setup" >"$out/environment"
+	[[ -s $out/environment ]]
+fi
 
 # The last directory of a session's PATH: each program by its name, to have it when it is called.
 ln -s "$libexec/lodger-packages" "$out/command"
 cut -f 1 index | uniq | while IFS= read -r name; do
 	ln -s ../command "$out/commands/$name"
 done
+
+# <nixpkgs/lib> and the like. What has a name of the channel's own is not among them.
+if [[ ${source-} ]]; then
+	find "$source" -mindepth 1 -maxdepth 1 -print0 | while IFS= read -r -d '' file; do
+		[[ -e $out/${file##*/} ]] || ln -s "$file" "$out/${file##*/}"
+	done
+fi

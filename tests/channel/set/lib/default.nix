@@ -1,0 +1,1 @@
+{ one = import ./one.nix; }
