@@ -32,8 +32,8 @@ inside() {
 
 daemon_start() {
 	# As sessions' daemon is meant to be, but that it would build: what refuses here is the gate alone.
-	sed -e '/^build-users-group/d' -e '/^pre-build-hook/d' "$SHARE/nix/nix.conf" >"$W/conf/nix.conf"
-	printf '%s\n' 'build-users-group =' "substituters = file://$W/cache" \
+	sed -e '/^build-users-group/d' -e '/^pre-build-hook/d' -e '/^allowed-users/d' "$SHARE/nix/nix.conf" >"$W/conf/nix.conf"
+	printf '%s\n' 'build-users-group =' 'allowed-users = *' "substituters = file://$W/cache" \
 		"trusted-public-keys = $(cat "$W/key.public")" >>"$W/conf/nix.conf"
 	env -i PATH=/usr/bin:/bin HOME=/ NIX_CONF_DIR="$W/conf" NIX_USER_CONF_FILES=/dev/null \
 		NIX_DAEMON_SOCKET_PATH="$W/daemon/socket" nix-daemon >>"$W/daemon.log" 2>&1 7>&- &
