@@ -296,6 +296,14 @@ teardown() {
 	says 'attributes: first, hello, python3Packages.module, sandbox, two, uses' 'whole: yes'
 }
 
+@test "killed while nix evaluates, nothing of it goes on, and the lock is free" {
+	machine_make a
+	works a '$TOOL add thinks >"$T/said" 2>&1 & add=$!
+		until pgrep -x nix-instantiate >"$T/evaluates" && grep -q "1 of 1: thinks" "$T/said"; do sleep 0.05; done
+		sleep 0.5; pgrep -x nix-instantiate; kill -9 $add; wait $add || true; sleep 0.2
+		! pgrep -x nix-instantiate; flock -n "$STATE/channel.lock" true; $TOOL remove hello'
+}
+
 @test "two at a time are not possible" {
 	machine_make a
 	works a 'exec 8>"$STATE/channel.lock"; flock 8
