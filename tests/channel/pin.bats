@@ -278,8 +278,8 @@ teardown() {
 	works a 'store nix-store --gc >/dev/null 2>&1; ls -d /nix/store/*-sandbox-1.0; $TOOL build; "$(sed -n "s/^slow\t[^\t]*\t\([^\t]*\)\t.*/\1/p" "$LINK/packages.tsv")/bin/slow"'
 	says 'to build: 1; to fetch: 0' 'building 1 of 1: slow-1.0' 'new: '
 	[ "${lines[-1]}" = slow ]
-	works a 'ls "$ROOTS"'
-	says_not $'\npin'
+	works a 'ls "$ROOTS" "$STATE"'
+	says_not $'\npin\n' work
 }
 
 @test "killed anywhere, the channel in use is whole, and a build follows" {
