@@ -25,14 +25,16 @@ need_programs() {
 		die "not installed: ${missing[*]}; try: apt-get install nix-bin patchelf sqlite3 jq"
 }
 
-# Begins what only one may do at a time. Sets `work`, an empty directory that goes with the process.
+# Begins what only one may do at a time. Sets `work`, an empty directory that goes with the process, or, if
+# that is killed, with the next one; nix builds below it, too.
 work_begin() {
 	mkdir -p "$STATE" "$ROOTS"
 	exec {lock}>"$STATE/channel.lock"
 	flock -n "$lock" || die "another lodger-channel is at work (it holds $STATE/channel.lock)"
-	work=$(mktemp -d)
-	chmod 711 "$work"
-	export HOME=$work
+	work=$STATE/work
+	rm -rf "$work"
+	mkdir -m 711 "$work"
+	export HOME=$work TMPDIR=$work
 	trap 'rm -rf "$work"' EXIT
 }
 

@@ -52,7 +52,7 @@ machines_end() {
 on() {
 	# shellcheck disable=SC2016  # for the other shell
 	timeout $((20 * ${PATIENCE:-10})) nsenter --target "$(cat "$BATS_TEST_TMPDIR/$1/first")" --mount --net --pid \
-		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TMPDIR=/var/tmp \
 		BATS_TEST_DIRNAME="$BATS_TEST_DIRNAME" BATS_FILE_TMPDIR="$BATS_FILE_TMPDIR" \
 		T="$BATS_TEST_TMPDIR" PATIENCE="${PATIENCE-}" bash -c '. "$BATS_TEST_DIRNAME/pin.bash"; set -e; '"$2" 3>&- 4>&-
 }
@@ -133,6 +133,7 @@ says_not() {
 inside_make() {
 	local uid
 	mount -t tmpfs tmpfs /run
+	mount -t tmpfs tmpfs /var/tmp
 	mount -t tmpfs tmpfs /nix
 	mount -t tmpfs tmpfs "$STATE"
 	cp /etc/passwd /etc/group "$D"
@@ -152,7 +153,7 @@ inside_make() {
 
 # The store, as an administrator asks it.
 store() {
-	env -i PATH=/usr/bin:/bin HOME=/ NIX_REMOTE=local NIX_CONF_DIR=/nix NIX_USER_CONF_FILES=/dev/null \
+	env -i PATH=/usr/bin:/bin HOME=/ TMPDIR=/var/tmp NIX_REMOTE=local NIX_CONF_DIR=/nix NIX_USER_CONF_FILES=/dev/null \
 		NIX_CONFIG='build-users-group =' "$@"
 }
 

@@ -278,8 +278,8 @@ teardown() {
 	works a 'store nix-store --gc >/dev/null 2>&1; ls -d /nix/store/*-sandbox-1.0; $TOOL build; "$(sed -n "s/^slow\t[^\t]*\t\([^\t]*\)\t.*/\1/p" "$LINK/packages.tsv")/bin/slow"'
 	says 'to build: 1; to fetch: 0' 'building 1 of 1: slow-1.0' 'new: '
 	[ "${lines[-1]}" = slow ]
-	works a 'ls "$ROOTS"'
-	says_not $'\npin'
+	works a 'ls "$ROOTS" "$STATE"'
+	says_not $'\npin\n' work
 }
 
 @test "killed anywhere, the channel in use is whole, and a build follows" {
@@ -294,6 +294,14 @@ teardown() {
 	done
 	works a '$TOOL build; $TOOL status'
 	says 'attributes: first, hello, python3Packages.module, sandbox, two, uses' 'whole: yes'
+}
+
+@test "killed while nix evaluates, nothing of it goes on, and the lock is free" {
+	machine_make a
+	works a '$TOOL add thinks >"$T/said" 2>&1 & add=$!
+		until pgrep -x nix-instantiate >"$T/evaluates" && grep -q "1 of 1: thinks" "$T/said"; do sleep 0.05; done
+		sleep 0.5; pgrep -x nix-instantiate; kill -9 $add; wait $add || true; sleep 0.2
+		! pgrep -x nix-instantiate; flock -n "$STATE/channel.lock" true; $TOOL remove hello'
 }
 
 @test "two at a time are not possible" {

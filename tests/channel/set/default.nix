@@ -87,6 +87,12 @@ let
     '' { };
 
     slow = make "slow" "run sleep \${seconds-4}; program slow $out 'echo slow'" { };
+    # Takes nix some seconds to evaluate, and little memory.
+    thinks =
+      let
+        sum = count: number: builtins.foldl' (a: b: a + number b) 0 (builtins.genList (n: n) count);
+      in
+      make "thinks" "echo ${toString (sum 6000 (a: sum 3000 (b: a + b)))} >$out" { };
     broken = make "broken" "echo this one is broken >&2; exit 1" { };
     refused = throw "the package is marked as broken";
     text = "no package";
