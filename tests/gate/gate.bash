@@ -11,14 +11,8 @@ SHARE=$BATS_TEST_DIRNAME/../../share
 W=$BATS_FILE_TMPDIR/gate
 RAW=$W/raw
 
-until_true() {
-	local end=$((SECONDS + $1 * ${PATIENCE:-10}))
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
+# shellcheck source=tests/lib/until.bash
+. "$BATS_TEST_DIRNAME/../lib/until.bash"
 
 # inside SCRIPT: runs it with bash in the namespaces, with everything that is defined here.
 inside() {

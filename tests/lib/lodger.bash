@@ -10,6 +10,8 @@ USERS=${LODGER_TEST_USERS:-lodger-test}
 HELPER=/usr/local/libexec/lodger/lodger-helper
 POLICY=/etc/lodger/lodger.conf
 TESTS=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+# shellcheck source=tests/lib/until.bash
+. "$TESTS/lib/until.bash"
 PROBES=$TESTS/../build/probes
 # The first uid that no session has, and the first that one can have (proto/protocol.h).
 UID_FIRST=$((0x70000001))
@@ -77,17 +79,6 @@ works() {
 	local answer
 	answer=$(in_session "$1" "$2" 'seq 1000 >it-works && sort -n it-works | tail -1 && rm it-works')
 	[ "$answer" = 1000 ] && [ "$(as "$1" bash -c 'seq 1000 | sort -n | tail -1')" = 1000 ]
-}
-
-# until_true SECONDS COMMAND…: repeats it until it succeeds; fails when the time is over. The seconds
-# are those of a machine with nothing else to do; an emulated one may take ten times as long (PATIENCE).
-until_true() {
-	local end=$((SECONDS + $1 * ${PATIENCE:-10}))
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
 }
 
 session_number() {
