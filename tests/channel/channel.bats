@@ -34,6 +34,7 @@ teardown_file() {
 }
 
 setup() {
+	. "$BATS_TEST_DIRNAME/../lib/listener.bash"
 	T=$BATS_TEST_TMPDIR
 	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$T" "$(dirname "$T")"
 	mkdir "$T/socket"
@@ -80,39 +81,9 @@ apart() {
 			exec "$@"' - "$CHANNEL_TOOL" "$@"
 }
 
-# Listens on a free port of 127.0.0.1 and writes what arrives to $T/heard; sets PORT and LISTENER.
-listen() {
-	perl -MIO::Socket::INET -e '
-		my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1") or die;
-		open my $port, ">", "$ARGV[0]/port"; print $port $s->sockport; close $port;
-		while (my $c = $s->accept) {
-			sysread $c, my $data, 4096;
-			open my $heard, ">>", "$ARGV[0]/heard"; print $heard $data; close $heard;
-			print $c "HTTP/1.0 404 no\r\n\r\n"; close $c;
-		}' "$T" 3>&- &
-	LISTENER=$!
-	until [ -s "$T/port" ]; do sleep 0.1; done
-	PORT=$(cat "$T/port")
-	touch "$T/heard"
-	# A listener that hears nothing at all would prove nothing.
-	exec 9<>"/dev/tcp/127.0.0.1/$PORT"
-	echo hello >&9
-	cat <&9 >/dev/null
-	exec 9>&-
-	[ "$(cat "$T/heard")" = hello ]
-	: >"$T/heard"
-}
-
-# A derivation that asks the daemon to fetch from the listener.
+# A derivation that asks the daemon to fetch from the listener, each time another.
 fetch_file() {
-	cat >"$T/home/fetch.nix" <<-END
-		derivation {
-		  name = "secret"; system = "builtin"; builder = "builtin:fetchurl";
-		  url = "http://127.0.0.1:$PORT/secret-$RANDOM";
-		  outputHashMode = "flat"; outputHashAlgo = "sha256";
-		  outputHash = "$(printf %064d "$RANDOM")";
-		}
-	END
+	fetch_expression "secret-$RANDOM" >"$T/home/fetch.nix"
 	chmod 644 "$T/home/fetch.nix"
 }
 

@@ -16,14 +16,8 @@ LISTED='first hello python3Packages.module two uses'
 # Outside of all ranges that anything else here uses.
 BUILDERS=(1879310001 1879310002)
 
-until_true() {
-	local end=$((SECONDS + $1 * ${PATIENCE:-10}))
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
+# shellcheck source=tests/lib/until.bash
+. "$BATS_TEST_DIRNAME/../lib/until.bash"
 
 # machine_make NAME: starts it, with the store and state of the file's first one if there is a copy.
 machine_make() {

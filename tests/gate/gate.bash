@@ -11,8 +11,8 @@ SHARE=$BATS_TEST_DIRNAME/../../share
 W=$BATS_FILE_TMPDIR/gate
 RAW=$W/raw
 
-# shellcheck source=tests/lib/until.bash
-. "$BATS_TEST_DIRNAME/../lib/until.bash"
+# shellcheck source=tests/lib/listener.bash
+. "$BATS_TEST_DIRNAME/../lib/listener.bash"
 
 # inside SCRIPT: runs it with bash in the namespaces, with everything that is defined here.
 inside() {
@@ -139,23 +139,6 @@ no_child_of_daemon() {
 
 workers_are() {
 	[ "$(workers "$2")" = "$1" ]
-}
-
-# Listens on a port of 127.0.0.1 and writes what arrives to $T/heard; sets PORT and LISTENER.
-listen() {
-	perl -MIO::Socket::INET -e '
-		my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1") or die;
-		open my $port, ">", "$ARGV[0]/port.new"; print $port $s->sockport; close $port;
-		rename "$ARGV[0]/port.new", "$ARGV[0]/port";
-		while (my $c = $s->accept) {
-			sysread $c, my $data, 4096;
-			open my $heard, ">>", "$ARGV[0]/heard"; print $heard $data; close $heard;
-			print $c "HTTP/1.0 404 no\r\n\r\n"; close $c;
-		}' "$T" &
-	LISTENER=$!
-	: >"$T/heard"
-	until_true 10 test -s "$T/port"
-	PORT=$(cat "$T/port")
 }
 
 # What the namespaces begin with. Run in them, by setup_file.

@@ -144,13 +144,7 @@ says() {
 
 @test "nothing is fetched: a listener hears nothing, and past the gate it does" {
 	anyway 'listen; trap "kill $LISTENER" EXIT
-		cat >"$W/files/fetch.nix" <<-END
-			derivation {
-			  name = "secret"; system = "builtin"; builder = "builtin:fetchurl";
-			  url = "http://127.0.0.1:$PORT/secret"; outputHashMode = "flat"; outputHashAlgo = "sha256";
-			  outputHash = "$(printf %064d 7)";
-			}
-		END
+		fetch_expression secret >"$W/files/fetch.nix"
 		lodger nix-build --no-out-link "$W/files/fetch.nix" || true
 		lodger nix --extra-experimental-features nix-command build -f "$W/files/fetch.nix" || true
 		[ ! -s "$T/heard" ] || exit 1
@@ -163,13 +157,7 @@ says() {
 @test "a derivation whose file lies about where its result is gets nothing fetched, and past the gate it does" {
 	anyway 'listen; trap "kill $LISTENER" EXIT
 		there=$(expression valid); around nix-build --no-out-link "$there"
-		cat >"$W/files/lie.nix" <<-END
-			derivation {
-			  name = "lie"; system = "builtin"; builder = "builtin:fetchurl";
-			  url = "http://127.0.0.1:$PORT/lie"; outputHashMode = "flat"; outputHashAlgo = "sha256";
-			  outputHash = "$(printf %064d 8)";
-			}
-		END
+		fetch_expression lie >"$W/files/lie.nix"
 		# Only in the list of outputs: the variable out must be right, and nothing else is looked at.
 		true_path=$(out "$W/files/lie.nix"); false_path=$(out "$there")
 		sed "s|\[(\"out\",\"$true_path\"|[(\"out\",\"$false_path\"|" "$(drv "$W/files/lie.nix")" >"$T/lie"
