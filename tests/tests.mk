@@ -44,12 +44,11 @@ $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
 
 # The client as the command tests run it a second time.
-$(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC))) $(SAN_COMMON)
+$(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC)) tests/lib/sanitizer.c) $(SAN_COMMON)
 	$(CC) $(SANITIZE) -o $@ $^ -larchive -lsqlite3 $(CLIENT_LIBS)
 
-# The agent as some session tests run it a second time. It starts with an empty environment, so what
-# the sanitizer is to know is linked in.
-$(S)/lodger-agent: $(call san,$(AGENT_SRC) tests/lib/agent_sanitizer.c) $(SAN_COMMON)
+# The agent as some session tests run it a second time.
+$(S)/lodger-agent: $(call san,$(AGENT_SRC) tests/lib/sanitizer.c) $(SAN_COMMON)
 	$(CC) $(SANITIZE) -o $@ $^ -lseccomp -lcap -lprotobuf-c -lbsd
 
 # Static, since they run inside sessions too.
