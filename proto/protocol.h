@@ -29,6 +29,10 @@
 // session, to which the inner directory is mounted at PACKAGES_TARGET.
 #define LODGER_PACKAGES LODGER_RUN "/packages/daemon-socket"
 #define PACKAGES_TARGET "/nix/var/nix/daemon-socket"
+// In that directory, where the host has a proxy for its sessions: the socket that leads to it. The
+// agent listens for the session on its loopback, at the port that such proxies usually have.
+#define PROXY_SOCKET "proxy"
+#define PROXY_PORT 3128
 // A link to the channel's store path.
 #define LODGER_CHANNEL "/var/lib/lodger/channel"
 

@@ -23,6 +23,7 @@
 #include "keeper.h"
 #include "packet.h"
 #include "protocol.h"
+#include "proxy.h"
 #include "session.h"
 
 #define CONNECTIONS_MAX 64
@@ -35,6 +36,8 @@
 #define REAP_MAX 256
 // How long to leave connections waiting when there is no memory or descriptor for one.
 #define ACCEPT_PAUSE_MS 100
+// The session's processes can kill the proxy's; it is started again after this time.
+#define PROXY_PAUSE_USEC 1000000U
 // Replies are short. More than these bytes unread, and the client counts as not reading.
 #define SEND_BUFFER 8192
 
@@ -57,6 +60,9 @@ static struct {
 	bool pause_accept;
 	int signals;
 	int timer;
+	int proxy_listener; // -1: the host has no proxy for sessions
+	pid_t proxy;
+	uint64_t proxy_due; // when to start it, if it does not run
 } watch;
 
 static void __attribute__((noreturn)) session_end(void)
@@ -254,6 +260,14 @@ static void keeper_ended(struct keeper *keeper, int status)
 	keeper_forget(keeper);
 }
 
+static void proxy_keep(void)
+{
+	if (watch.proxy_listener < 0 || watch.proxy > 0 || clock_usec() < watch.proxy_due)
+		return;
+	watch.proxy = proxy_start(watch.proxy_listener);
+	watch.proxy_due = clock_usec() + PROXY_PAUSE_USEC;
+}
+
 static void reap(void)
 {
 	int status;
@@ -264,6 +278,8 @@ static void reap(void)
 
 		if (pid <= 0)
 			return;
+		if (pid == watch.proxy)
+			watch.proxy = 0;
 		for (size_t slot = 0; slot < CONNECTIONS_MAX; slot++) {
 			if (watch.keepers[slot].pid == pid)
 				keeper_ended(&watch.keepers[slot], status);
@@ -298,6 +314,8 @@ static int poll_timeout(void)
 		return 0;
 	if (watch.pause_accept)
 		due = now + ACCEPT_PAUSE_MS * 1000U;
+	if (watch.proxy_listener >= 0 && watch.proxy <= 0 && watch.proxy_due < due)
+		due = watch.proxy_due;
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		if (watch.keepers[i].pid != 0 && watch.keepers[i].due < due)
 			due = watch.keepers[i].due;
@@ -357,6 +375,10 @@ static void watch_prepare(const struct session *session)
 		err(EXIT_FAILURE, "cannot set the session's deadline");
 	if (fcntl(AGENT_FD_LISTEN, F_SETFL, O_NONBLOCK) < 0)
 		err(EXIT_FAILURE, "cannot prepare the session's socket");
+
+	watch.proxy_listener = proxy_listen();
+	if (watch.proxy_listener >= 0)
+		environment_proxy_on();
 }
 
 void watch_run(const struct session *session)
@@ -366,6 +388,7 @@ void watch_run(const struct session *session)
 
 	watch_prepare(session);
 	for (;;) {
+		proxy_keep();
 		const int timeout = poll_timeout();
 
 		// A negative descriptor is passed over. No events: hang-ups are always told.
