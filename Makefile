@@ -16,7 +16,7 @@ SYSUSERSDIR := /etc/sysusers.d
 TMPFILESDIR := /etc/tmpfiles.d
 PROFILEDIR := /etc/profile.d
 UNITS := lodger-collect.timer lodger-collect.service lodger-gate.socket lodger-gate.service \
-	lodger-nix-daemon.service lodger.service
+	lodger-nix-daemon.service lodger-proxy.service lodger.service
 COMPLETIONDIR := $(PREFIX)/share/bash-completion/completions
 
 B := build
@@ -42,6 +42,8 @@ HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
 # The gate, and the few parts of the client's library that it shares.
 GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printable.c quantity.c)
+# The host's end of the proxy.
+RELAY_SRC := $(wildcard client/proxy/*.c)
 CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
 # What the program without libarchive, or without SQLite, has instead of what needs it.
 GET_SRC := client/lib/transfer_get.c client/cli/get.c
@@ -57,6 +59,7 @@ PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC) proto/pump.c) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
 GATE_OBJ := $(call obj,$(GATE_SRC)) $(PROTO_OBJ)
+RELAY_OBJ := $(call obj,$(RELAY_SRC) proto/frame.c proto/pump.c)
 CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
 client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)
 CLIENT_OBJ := $(call client,$(GET_SRC) $(PACKAGES_SRC))
@@ -64,8 +67,8 @@ GET_OBJ := $(call client,$(GET_STAND_IN) $(PACKAGES_SRC))
 PACKAGES_OBJ := $(call client,$(GET_SRC) $(PACKAGES_STAND_IN))
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
-PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger-gate $(B)/lodger $(B)/lodger-get \
-	$(B)/lodger-packages
+PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger-gate $(B)/lodger-relay $(B)/lodger \
+	$(B)/lodger-get $(B)/lodger-packages
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -77,6 +80,9 @@ $(B)/lodger-agent: $(AGENT_OBJ)
 	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
 
 $(B)/lodger-gate: $(GATE_OBJ)
+	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
+
+$(B)/lodger-relay: $(RELAY_OBJ)
 	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
 
 $(B)/lodger: $(CLIENT_OBJ)
@@ -114,7 +120,8 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -m 755 $(B)/lodger $(DESTDIR)$(BINDIR)/lodger
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
-	install -m 755 $(B)/lodger-gate $(B)/lodger-get $(B)/lodger-packages $(DESTDIR)$(LIBEXECDIR)
+	install -m 755 $(B)/lodger-gate $(B)/lodger-relay $(B)/lodger-get $(B)/lodger-packages \
+		$(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
 		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"
@@ -125,10 +132,11 @@ uninstall:  ## end all sessions, remove what install put there; policy, users, c
 	rm -f $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) $(DESTDIR)$(SYSUSERSDIR)/lodger.conf \
 		$(DESTDIR)$(TMPFILESDIR)/lodger.conf $(DESTDIR)$(PROFILEDIR)/lodger.sh
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
-	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
+	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel $(DESTDIR)$(SBINDIR)/lodger-proxy \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
 		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \
-		$(DESTDIR)$(MANDIR)/man8/lodger-gate.8 $(DESTDIR)$(MANDIR)/man8/lodger-helper.8
+		$(DESTDIR)$(MANDIR)/man8/lodger-gate.8 $(DESTDIR)$(MANDIR)/man8/lodger-helper.8 \
+		$(DESTDIR)$(MANDIR)/man8/lodger-proxy.8
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
 	apparmor/install --remove "$(DESTDIR)"
 

@@ -95,8 +95,8 @@ static bool flow_move(struct pump_flow *flow, int from, int to, bool readable)
 		flow->end = got > 0 ? (size_t)got : 0;
 	}
 	if (!empty(flow)) {
-		const ssize_t sent = send(to, flow->data + flow->start, flow->end - flow->start,
-					  MSG_NOSIGNAL);
+		const ssize_t sent =
+			send(to, flow->data + flow->start, flow->end - flow->start, MSG_NOSIGNAL);
 
 		if (sent < 0 && !again())
 			return false;

@@ -45,16 +45,16 @@ struct pump {
 };
 
 // Defines a pump called `name` with memory for `number` pairs; only what is used is ever touched.
-#define PUMP(name, number, opener, closer)                            \
-	static struct pump_pair name##_pairs[number];                 \
-	static struct pollfd name##_wait[2 * (number) + 1];           \
-	static struct pump_pair *name##_order[number];                \
-	static struct pump name = { .listener = -1,                   \
-				    .open = (opener),                 \
-				    .close = (closer),                \
-				    .pairs = name##_pairs,            \
-				    .wait = name##_wait,              \
-				    .order = name##_order,            \
+#define PUMP(name, number, opener, closer)                  \
+	static struct pump_pair name##_pairs[number];       \
+	static struct pollfd name##_wait[2 * (number) + 1]; \
+	static struct pump_pair *name##_order[number];      \
+	static struct pump name = { .listener = -1,         \
+				    .open = (opener),       \
+				    .close = (closer),      \
+				    .pairs = name##_pairs,  \
+				    .wait = name##_wait,    \
+				    .order = name##_order,  \
 				    .most = (number) }
 
 // Makes it ready for pump_turn: all pairs free.

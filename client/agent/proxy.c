@@ -19,8 +19,9 @@
 #include "protocol.h"
 #include "pump.h"
 
-// npm opens up to 15 at a time, pip fewer. The host allows a session half of these (client/proxy).
-#define CONNECTIONS 64
+// npm opens up to 15 at a time, pip fewer; more wait. The host allows a session some more, so that those
+// that are just over do not count (client/proxy).
+#define CONNECTIONS 32
 #define FD_LISTENER 3
 
 static const char socket_path[] = PACKAGES_TARGET "/" PROXY_SOCKET;
