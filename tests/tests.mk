@@ -7,6 +7,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 SAN_CFLAGS = -std=gnu17 $(WARN) -g -O1 $(SANITIZE)
 SAN_AGENT := $(filter-out client/agent/main.c,$(AGENT_SRC))
 SAN_CLIENT := $(filter-out client/cli/main.c $(STAND_INS),$(CLIENT_SRC))
+SAN_RELAY := $(filter-out client/proxy/main.c,$(RELAY_SRC))
 SAN_GATE := $(filter-out client/gate/main.c,$(GATE_SRC))
 san = $(patsubst %.c,$(S)/%.o,$(1))
 SAN_COMMON := $(call san,$(wildcard proto/*.c)) $(PB:%=$(S)/pb/%.pb-c.o)
@@ -28,6 +29,10 @@ $(S)/tests/unit/gate_%.o: tests/unit/gate_%.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) -Iclient/gate -Iclient/lib $(SAN_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(S)/tests/unit/proxy_%.o: tests/unit/proxy_%.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) -Iclient/proxy $(SAN_CFLAGS) -MMD -MP -c -o $@ $<
+
 # The agent and the client have files of the same names: a test is of the one or of the other.
 $(B)/tests/unit/agent_%_test: $(S)/tests/unit/agent_%_test.o $(call san,$(SAN_AGENT)) $(SAN_COMMON)
 	@mkdir -p $(@D)
@@ -36,6 +41,10 @@ $(filter $(B)/tests/unit/gate_%,$(UNIT_TESTS)): $(B)/tests/unit/gate_%_test: \
 		$(S)/tests/unit/gate_%_test.o $(call san,$(SAN_GATE)) $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lseccomp -lcap -lprotobuf-c -lbsd
+$(filter $(B)/tests/unit/proxy_%,$(UNIT_TESTS)): $(B)/tests/unit/proxy_%_test: \
+		$(S)/tests/unit/proxy_%_test.o $(call san,$(SAN_RELAY)) $(SAN_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
 $(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 $(CLIENT_LIBS)

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "failure.h"
+
 enum outcome {
 	OUTCOME_GOOD,
 	OUTCOME_FAILED,
@@ -27,8 +29,9 @@ struct check {
 extern const struct check machine_checks[], install_checks[], systemd_checks[], session_checks[];
 extern const int machine_check_count, install_check_count, systemd_check_count, session_check_count;
 
-// One of the last; in a file of its own.
+// Two of the last, in files of their own.
 void apparmor_check(struct finding *finding);
+void proxy_check(struct finding *finding);
 
 void good(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void skipped(struct finding *finding, const char *format, ...)
@@ -47,3 +50,7 @@ bool doctor_has_word(const char *text, const char *word);
 // Executes a program found in PATH, its input empty, and reads what it prints, or why it cannot be
 // executed, as far as it fits into `size`. Returns whether it ended with 0.
 bool doctor_execute(char *const argv[], char *text, size_t size);
+
+// Runs `argv` in a session made for it, for its exit code and the first line that it prints. Returns
+// false with `failure`, also when the check of sessions has found that none can be made.
+bool doctor_probe(char *argv[], int *exit_code, char *line, size_t size, struct failure *failure);

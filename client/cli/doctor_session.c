@@ -66,6 +66,12 @@ static bool probe_alone(char *argv[], int *exit_code, char *line, size_t size,
 	return probed && destroyed;
 }
 
+bool doctor_probe(char *argv[], int *exit_code, char *line, size_t size, struct failure *failure)
+{
+	return session_works ? probe_alone(argv, exit_code, line, size, failure)
+			     : fail(failure, "no session can be made");
+}
+
 // Whether a session was made, but does not have the program.
 static bool not_there(const struct failure *failure)
 {
@@ -148,6 +154,7 @@ const struct check session_checks[] = {
 	{ "session", session_check },
 	{ "nix version", version_check },
 	{ "package daemon", daemon_check },
+	{ "proxy", proxy_check },
 	{ "apparmor", apparmor_check },
 };
 const int session_check_count = sizeof(session_checks) / sizeof(session_checks[0]);

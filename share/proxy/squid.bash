@@ -89,7 +89,7 @@ squid_configuration() {
 
 		logformat refusal %>p %rm %ru
 		acl refused http_status 403
-		access_log stdio:$STATE/log logformat=refusal refused
+		access_log stdio:log logformat=refusal refused
 	END
 }
 

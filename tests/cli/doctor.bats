@@ -6,7 +6,7 @@ load cli
 
 CHECKS='kernel,caller,cgroups,uid range,lodger names,group,helper,agent,policy,state,'
 CHECKS+='nix-shell,channel,units,collect timer,system files,delegation,session,nix version,'
-CHECKS+='package daemon,apparmor'
+CHECKS+='package daemon,proxy,apparmor'
 
 setup() {
 	T=$BATS_TEST_TMPDIR

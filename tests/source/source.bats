@@ -69,6 +69,7 @@ files() {
 	only_from proto proto
 	only_from client/agent client/agent proto
 	only_from client/gate client/gate client/lib proto
+	only_from client/proxy client/proxy proto
 	only_from client/lib client/lib proto
 	only_from client/cli client/cli client/lib proto
 }
@@ -83,7 +84,7 @@ files() {
 @test "the programs are hardened: PIE, full RELRO, no executable stack, canaries, fortified, CET marks" {
 	local program
 	for program in build/lodger build/lodger-get build/lodger-packages build/lodger-helper build/lodger-agent \
-		build/lodger-gate; do
+		build/lodger-gate build/lodger-relay; do
 		readelf -h "$program" | grep -q 'Type: *DYN'
 		readelf -lW "$program" | grep -q GNU_RELRO
 		readelf -dW "$program" | grep -q BIND_NOW
@@ -93,7 +94,7 @@ files() {
 		objdump -d "$program" --disassemble=main | grep -q endbr64
 	done
 	# What runs as root, as a session's first process or on what sessions send loads no library.
-	for program in build/lodger-helper build/lodger-agent build/lodger-gate; do
+	for program in build/lodger-helper build/lodger-agent build/lodger-gate build/lodger-relay; do
 		run -0 readelf -dW "$program"
 		[[ $output != *NEEDED* ]]
 	done
