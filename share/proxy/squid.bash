@@ -3,17 +3,20 @@
 # shellcheck shell=bash
 
 # Where no name may lead: this host, its networks, and what is nobody's (the IANA's registries of
-# special-purpose addresses), and addresses that stand for IPv4 ones. Documentation's are left: they lead nowhere.
+# special-purpose addresses), and addresses that stand for IPv4 ones, but for ::ffff:0:0/96, as which squid itself
+# keeps IPv4's: it would take that for all of them. Documentation's are left: they lead nowhere.
 readonly INNER=(0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
 	192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4)
-readonly INNER6=(::/96 ::ffff:0:0/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/32 2002::/16 fc00::/7
+readonly INNER6=(::/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/32 2002::/16 fc00::/7
 	fe80::/10 fec0::/10 ff00::/8)
 # Lines that are printed for one session in a minute.
 readonly PRINTED=60
 
-# The host's own addresses, of when squid is started.
+# The host's own addresses, of when squid is started, but for those that are refused as it is, about which
+# squid would complain.
 addresses_own() {
-	ip -oneline address show | awk '{ sub("/.*", "", $4); print $4 }'
+	ip -oneline address show scope global | awk '{ sub("/.*", "", $4); print $4 }' |
+		{ grep -vE '^(10|127|169\.254|192\.168|172\.(1[6-9]|2[0-9]|3[01]))\.|^f[cde]' || true; }
 }
 
 # squid_rules: an `acl allowed` for each port of RULES: https by CONNECT, http by the rest.

@@ -35,7 +35,7 @@ ask() {
 	for request; do
 		words+=" $(printf '%q' "$request")"
 	done
-	run session "python3 /etc/lodger/ask.py$words"
+	run session "/usr/bin/python3 /etc/lodger/ask.py$words"
 }
 
 # answered STATUS REQUEST…: fails unless that is the answer to each.
@@ -62,8 +62,8 @@ logged() {
 	done
 }
 
-INSTALL='python3 -m pip install --quiet --disable-pip-version-check --retries 0'
-SHOW='python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
+INSTALL='/usr/bin/python3 -m pip install --quiet --disable-pip-version-check --retries 0'
+SHOW='/usr/bin/python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
 
 @test "pip installs from an allowed index into the lodger's home, by https and by http" {
 	proxy index.test
@@ -75,8 +75,8 @@ SHOW='python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
 	exits 0
 	grep -q '^203.0.113.7 80 /simple/tiny/tiny-1.0-py3-none-any.whl$' "$W/heard"
 	# In a virtual environment, too, where there is venv.
-	! python3 -c 'import ensurepip' 2>/dev/null || {
-		run session "python3 -m venv v && v/bin/$INSTALL --trusted-host index.test --index-url http://index.test/simple tiny &&
+	! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || {
+		run session "/usr/bin/python3 -m venv v && v/bin/$INSTALL --trusted-host index.test --index-url http://index.test/simple tiny &&
 			v/bin/$SHOW"
 		exits 0
 	}
@@ -160,17 +160,17 @@ SHOW='python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"xx\1\0\0\1\0\0\0\0\0\0\7session\4test\0\0\1\0\1", ("203.0.113.53", 53))
 s.settimeout(5); s.recv(512)'
-	run session "python3 -c '$query'"
+	run session "/usr/bin/python3 -c '$query'"
 	[ "$status" != 0 ] && says 'Network is unreachable'
 	run ! grep -q session "$W/asked"
-	machine python3 -c "$query"
+	machine /usr/bin/python3 -c "$query"
 	grep -qx session.test "$W/asked"
 }
 
 @test "a session with the proxy has no network but its loopback, and its own variables win" {
 	proxy index.test
 	run session 'ip -oneline link | wc -l; ip route; ip -6 route show default; echo "$http_proxy $HTTPS_PROXY $NO_PROXY"
-		python3 -c "import socket; socket.create_connection((\"203.0.113.7\", 80), 3)"'
+		/usr/bin/python3 -c "import socket; socket.create_connection((\"203.0.113.7\", 80), 3)"'
 	[ "${lines[0]}" = 1 ]
 	[ "${lines[1]}" = 'http://127.0.0.1:3128 http://127.0.0.1:3128 localhost,127.0.0.1,::1' ]
 	says 'Network is unreachable'
@@ -200,7 +200,7 @@ s.settimeout(5); s.recv(512)'
 	port=$(sed -n 's/.*squid listens on 127.0.0.1:\([0-9]*\),.*/\1/p' "$W/proxy.log")
 	# ask_host USER FIRST
 	ask_host() {
-		machine setpriv --reuid="$1" --regid=nogroup --clear-groups python3 /etc/lodger/ask.py --port "$port" \
+		machine setpriv --reuid="$1" --regid=nogroup --clear-groups /usr/bin/python3 /etc/lodger/ask.py --port "$port" \
 			--first "$2" 'CONNECT index.test:443'
 	}
 	key=$(sed -n 's/^acl key_address localip //p;s/^acl key_port localport //p' "$W/packages/proxy/squid.conf" | paste -sd ' ')
@@ -233,14 +233,14 @@ for s in held:
 print(open_ones, flush=True)
 time.sleep(30)'
 	SESSION=$(user 'lodger create')
-	background user "lodger exec $SESSION -- python3 -c $(printf '%q' "$hog") >$(printf '%q' /home/$USERS-a/hog)"
+	background user "lodger exec $SESSION -- /usr/bin/python3 -c $(printf '%q' "$hog") >$(printf '%q' /home/$USERS-a/hog)"
 	PLANTED+=("/home/$USERS-a/hog")
 	until_true 10 test -s "/home/$USERS-a/hog"
 	[ "$(cat "/home/$USERS-a/hog")" = 48 ]
 	answered 200 'CONNECT index.test:443'
 	# The first process that the agent starts.
-	run session 'kill -9 2; sleep 0.2; python3 /etc/lodger/ask.py "CONNECT index.test:443"
-		sleep 2; python3 /etc/lodger/ask.py "CONNECT index.test:443"'
+	run session 'kill -9 2; sleep 0.2; /usr/bin/python3 /etc/lodger/ask.py "CONNECT index.test:443"
+		sleep 2; /usr/bin/python3 /etc/lodger/ask.py "CONNECT index.test:443"'
 	[ "${lines[-1]}" = 200 ]
 }
 

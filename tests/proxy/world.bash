@@ -76,9 +76,9 @@ world_start() {
 	site_make
 	# Sessions see what is in /etc.
 	cp "$W/certificate.pem" "$BATS_TEST_DIRNAME/ask.py" "$W/lodger/"
-	holder DNS internet python3 "$BATS_TEST_DIRNAME/dns.py" "$W/asked"
-	holder SITE internet python3 "$BATS_TEST_DIRNAME/site.py" "$W"
-	holder LOCAL machine python3 "$BATS_TEST_DIRNAME/site.py" "$W"
+	holder DNS internet /usr/bin/python3 "$BATS_TEST_DIRNAME/dns.py" "$W/asked"
+	holder SITE internet /usr/bin/python3 "$BATS_TEST_DIRNAME/site.py" "$W"
+	holder LOCAL machine /usr/bin/python3 "$BATS_TEST_DIRNAME/site.py" "$W"
 	until_true 10 reaches http://203.0.113.8/
 	until_true 10 reaches http://127.0.0.1/
 }
@@ -93,7 +93,7 @@ site_make() {
 	names=$(awk '{ for (i = 2; i <= NF; i++) printf "%sDNS:%s", c++ ? "," : "", $i }' "$W/hosts")
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=index.test \
 		-addext "subjectAltName=$names,DNS:named.test" -keyout "$W/key.pem" -out "$W/certificate.pem"
-	python3 - "$W/site/simple/tiny" <<-'END'
+	/usr/bin/python3 - "$W/site/simple/tiny" <<-'END'
 		import sys, zipfile
 		name = "tiny-1.0-py3-none-any.whl"
 		with zipfile.ZipFile(sys.argv[1] + "/" + name, "w") as wheel:
@@ -109,7 +109,7 @@ site_make() {
 
 # reaches URL: whether the machine does, without any proxy.
 reaches() {
-	machine python3 -c 'import ssl, sys, urllib.request as u
+	machine /usr/bin/python3 -c 'import ssl, sys, urllib.request as u
 u.build_opener(u.ProxyHandler({}), u.HTTPSHandler(context=ssl._create_unverified_context())).open(sys.argv[1], timeout=5)' "$1"
 }
 
@@ -119,7 +119,8 @@ proxy() {
 	proxy_end
 	printf '%s\n' "$@" >"$W/lodger/proxy.conf"
 	chmod 644 "$W/lodger/proxy.conf"
-	machine /usr/local/sbin/lodger-proxy </dev/null >"$W/proxy.log" 2>&1 3>&- 4>&- &
+	# Not by a function, which would be another process in between.
+	nsenter --target "$MACHINE" --mount --net -- /usr/local/sbin/lodger-proxy </dev/null >"$W/proxy.log" 2>&1 3>&- 4>&- &
 	PROXY=$!
 	until_true 20 proxy_ready
 }
