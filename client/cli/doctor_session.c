@@ -151,10 +151,8 @@ static void daemon_check(struct finding *finding)
 }
 
 const struct check session_checks[] = {
-	{ "session", session_check },
-	{ "nix version", version_check },
-	{ "package daemon", daemon_check },
-	{ "proxy", proxy_check },
+	{ "session", session_check },	    { "nix version", version_check },
+	{ "package daemon", daemon_check }, { "proxy", proxy_check },
 	{ "apparmor", apparmor_check },
 };
 const int session_check_count = sizeof(session_checks) / sizeof(session_checks[0]);
