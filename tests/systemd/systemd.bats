@@ -43,7 +43,8 @@ check() {
 @test "unit files are what systemd understands" {
 	run systemd-analyze verify --man=no /etc/systemd/system/lodger.service /etc/systemd/system/lodger-collect.service \
 		/etc/systemd/system/lodger-collect.timer /etc/systemd/system/lodger-nix-daemon.service \
-		/etc/systemd/system/lodger-gate.socket /etc/systemd/system/lodger-gate.service
+		/etc/systemd/system/lodger-gate.socket /etc/systemd/system/lodger-gate.service \
+		/etc/systemd/system/lodger-proxy.service
 	# What it says of other units is not ours.
 	run ! grep lodger <<<"$output"
 }
