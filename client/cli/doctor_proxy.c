@@ -14,7 +14,7 @@
 // Prints "off", or the first line of the proxy's answer.
 static char script[] =
 	"[ -S " PACKAGES_TARGET "/" PROXY_SOCKET " ] || { echo off; exit; }\n"
-	"exec 3<>/dev/tcp/127.0.0.1/" TEXT(
+	"exec 2>/dev/null 3<>/dev/tcp/127.0.0.1/" TEXT(
 		PROXY_PORT) " || exit\n"
 			    "printf 'GET http://lodger-doctor.invalid/ HTTP/1.0\\r\\n\\r\\n' >&3\n"
 			    "head -n 1 <&3\n";

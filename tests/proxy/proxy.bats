@@ -270,14 +270,14 @@ time.sleep(30)'
 @test "squid and relay have no privilege, and nothing is left of them" {
 	local pid
 	proxy index.test
-	mapfile -t pids < <(pgrep -u lodger-proxy)
+	mapfile -t pids < <(processes_of lodger-proxy)
 	[ "${#pids[@]}" = 2 ]
 	for pid in "${pids[@]}"; do
 		[ "$(grep -cE '^Cap(Inh|Prm|Eff|Bnd|Amb):.0000000000000000$' "/proc/$pid/status")" = 5 ]
 		grep -q '^NoNewPrivs:.1$' "/proc/$pid/status"
 		grep -qE '^Groups:\s*$' "/proc/$pid/status"
 	done
-	none() { ! pgrep -u lodger-proxy; }
+	none() { [ -z "$(processes_of lodger-proxy)" ]; }
 	kill "$PROXY"
 	wait "$PROXY"
 	until_true 5 none
