@@ -66,22 +66,23 @@ logged() {
 	done
 }
 
-INSTALL='/usr/bin/python3 -m pip install --quiet --disable-pip-version-check --retries 0'
-SHOW='/usr/bin/python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
+INSTALL='-m pip install --quiet --disable-pip-version-check --retries 0'
+SHOW='-c "import tiny; print(tiny.answer, tiny.__file__)"'
+CERTIFIED='--cert /etc/lodger/certificate.pem --index-url https://index.test/simple'
+PLAIN='--trusted-host index.test --index-url http://index.test/simple'
 
 @test "pip installs from an allowed index into the lodger's home, by https and by http" {
 	proxy index.test
-	run session "$INSTALL --cert /etc/lodger/certificate.pem --index-url https://index.test/simple tiny && $SHOW"
+	run session "/usr/bin/python3 $INSTALL $CERTIFIED tiny && /usr/bin/python3 $SHOW"
 	exits 0
 	[[ ${lines[-1]} =~ ^42\ /home/lodger-[0-9]+/\.local/lib/python3[^/]*/site-packages/tiny.py$ ]]
 	grep -q '^203.0.113.7 443 /simple/tiny/tiny-1.0-py3-none-any.whl$' "$W/heard"
-	run session "$INSTALL --trusted-host index.test --index-url http://index.test/simple tiny && $SHOW"
+	run session "/usr/bin/python3 $INSTALL $PLAIN tiny && /usr/bin/python3 $SHOW"
 	exits 0
 	grep -q '^203.0.113.7 80 /simple/tiny/tiny-1.0-py3-none-any.whl$' "$W/heard"
 	# In a virtual environment, too, where there is venv.
 	! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || {
-		run session "/usr/bin/python3 -m venv v && v/bin/$INSTALL --trusted-host index.test --index-url http://index.test/simple tiny &&
-			v/bin/$SHOW"
+		run session "/usr/bin/python3 -m venv v && v/bin/python3 $INSTALL $PLAIN tiny && v/bin/python3 $SHOW"
 		exits 0
 	}
 	run ! grep -q refused "$W/proxy.log"
@@ -89,11 +90,11 @@ SHOW='/usr/bin/python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
 
 @test "pip gets nothing from another host, nor without the proxy" {
 	proxy other.test
-	run session "$INSTALL --cert /etc/lodger/certificate.pem --index-url https://index.test/simple tiny"
+	run session "/usr/bin/python3 $INSTALL $CERTIFIED tiny"
 	exits 1
 	logged 'CONNECT index.test:443'
 	proxy_end
-	run session "$INSTALL --cert /etc/lodger/certificate.pem --index-url https://index.test/simple tiny"
+	run session "/usr/bin/python3 $INSTALL $CERTIFIED tiny"
 	exits 1
 	[ ! -s "$W/heard" ]
 }
@@ -105,7 +106,7 @@ SHOW='/usr/bin/python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
 	answered 403 "${requests[@]}"
 	logged "${requests[@]}"
 	[ ! -s "$W/heard" ]
-	answered 200 'CONNECT index.test:443' 'GET http://index.test/' 'GET http://INDEX.test/'
+	answered 200 'CONNECT index.test:443' 'GET http://index.test/' 'GET http://INDEX.test/' 'CONNECT index.test.:443'
 	proxy .other.test index.test:8443 index.test:8080
 	answered 200 "${requests[@]}"
 	answered 403 'CONNECT index.test:443' 'GET http://index.test/' 'CONNECT other.test:8443' 'CONNECT another.test:443'
@@ -122,7 +123,7 @@ SHOW='/usr/bin/python3 -c "import tiny; print(tiny.answer, tiny.__file__)"'
 	# Other words for addresses, and for squid itself.
 	for request in 'GET http://2130706433/' 'GET http://0x7f.1/' 'CONNECT 0:443' 'GET /squid-internal-mgr/info' \
 		'GET http://lodger-proxy/squid-internal-mgr/info' 'GET cache_object://localhost/info' \
-		'GET http://index.test@127.0.0.1/' 'CONNECT index.test.:443' 'GARBAGE'; do
+		'GET http://index.test@127.0.0.1/' 'GARBAGE'; do
 		ask "$request"
 		[[ ${lines[0]} =~ ^(403|400|none)$ ]] || { echo "$request: ${lines[0]}" && return 1; }
 	done

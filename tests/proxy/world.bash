@@ -119,8 +119,10 @@ proxy() {
 	proxy_end
 	printf '%s\n' "$@" >"$W/lodger/proxy.conf"
 	chmod 644 "$W/lodger/proxy.conf"
+	# Before it is looked at.
+	: >"$W/proxy.log"
 	# Not by a function, which would be another process in between.
-	nsenter --target "$MACHINE" --mount --net -- /usr/local/sbin/lodger-proxy </dev/null >"$W/proxy.log" 2>&1 3>&- 4>&- &
+	nsenter --target "$MACHINE" --mount --net -- /usr/local/sbin/lodger-proxy </dev/null >>"$W/proxy.log" 2>&1 3>&- 4>&- &
 	PROXY=$!
 	until_true 20 proxy_ready
 }
