@@ -20,13 +20,12 @@ fd00::9 six.test
 169.254.9.9 link.test'
 
 # holder NAME COMMAND…: starts it in the background, and sets NAME to its pid. Ended by world_end.
-HELD=()
 holder() {
 	local -n pid=$1
 	shift
 	"$@" </dev/null >>"$W/log" 2>&1 3>&- 4>&- &
 	pid=$!
-	HELD+=("$pid")
+	echo "$pid" >>"$W/held"
 }
 
 # machine COMMAND…: as root, with the machine's mounts and network; internet COMMAND…: among the hosts.
@@ -56,6 +55,8 @@ world_start() {
 	echo 'nameserver 203.0.113.53' >"$W/resolv.conf"
 	: >"$W/asked"
 	: >"$W/heard"
+	# To be mounted on; it is there where sessions have packages.
+	[ -d /run/lodger/packages ] || { mkdir -p /run/lodger && mkdir /run/lodger/packages && touch "$W/made"; }
 	holder INTERNET unshare --net sleep infinity
 	holder MACHINE unshare --mount --net sleep infinity
 	until_true 10 in_own_network "$INTERNET"
@@ -124,12 +125,14 @@ proxy() {
 	# Not by a function, which would be another process in between.
 	nsenter --target "$MACHINE" --mount --net -- /usr/local/sbin/lodger-proxy </dev/null >>"$W/proxy.log" 2>&1 3>&- 4>&- &
 	PROXY=$!
-	until_true 20 proxy_ready
+	until_true 20 proxy_decided
+	proxy_listens
 }
-proxy_ready() {
-	if grep -q 'squid listens on' "$W/proxy.log"; then return 0; fi
-	kill -0 "$PROXY" 2>/dev/null || { cat "$W/proxy.log"; return 1; }
-	return 1
+proxy_listens() {
+	grep -q 'squid listens on' "$W/proxy.log"
+}
+proxy_decided() {
+	proxy_listens || ! kill -0 "$PROXY" 2>/dev/null
 }
 proxy_end() {
 	[ -z "$PROXY" ] || { kill "$PROXY" 2>/dev/null; wait "$PROXY" 2>/dev/null; } || true
@@ -139,8 +142,9 @@ proxy_end() {
 
 world_end() {
 	local pid
-	for pid in "${HELD[@]}"; do
+	while read -r pid; do
 		tree_kill "$pid"
 		wait "$pid" 2>/dev/null || true
-	done
+	done <"$W/held"
+	[ ! -e "$W/made" ] || rmdir /run/lodger/packages
 }
