@@ -40,11 +40,13 @@ CLIENT_LIBS := -Wl,-Bstatic -ljansson -lprotobuf-c -lbsd -lmd -Wl,-Bdynamic
 PROTO_SRC := proto/frame.c proto/session.c
 HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
+# The one part of client/lib that the client does not have.
+PRIVILEGE_SRC := client/lib/privilege.c
 # The gate, and the few parts of the client's library that it shares.
-GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printable.c quantity.c)
+GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printable.c quantity.c) $(PRIVILEGE_SRC)
 # The host's end of the proxy.
-RELAY_SRC := $(wildcard client/proxy/*.c)
-CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
+RELAY_SRC := $(wildcard client/proxy/*.c) $(PRIVILEGE_SRC)
+CLIENT_SRC := $(filter-out $(PRIVILEGE_SRC),$(wildcard client/lib/*.c client/cli/*.c))
 # What the program without libarchive, or without SQLite, has instead of what needs it.
 GET_SRC := client/lib/transfer_get.c client/cli/get.c
 GET_STAND_IN := client/cli/get_execute.c
@@ -105,7 +107,7 @@ $(B)/proto/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(B)/%.o: %.c $(PB_HEADERS) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/% client/proxy/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
 		-MMD -MP -c -o $@ $<
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -44,13 +44,13 @@ $(filter $(B)/tests/unit/gate_%,$(UNIT_TESTS)): $(B)/tests/unit/gate_%_test: \
 $(filter $(B)/tests/unit/proxy_%,$(UNIT_TESTS)): $(B)/tests/unit/proxy_%_test: \
 		$(S)/tests/unit/proxy_%_test.o $(call san,$(SAN_RELAY)) $(SAN_COMMON)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcap -lprotobuf-c -lbsd
 $(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 $(CLIENT_LIBS)
 $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcap -lprotobuf-c -lbsd
 
 # The client as the command tests run it a second time.
 $(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC)) tests/lib/sanitizer.c) $(SAN_COMMON)

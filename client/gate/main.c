@@ -11,14 +11,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/capability.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "listen.h"
 #include "log.h"
+#include "privilege.h"
 #include "quantity.h"
 
 // Where systemd hands over the first socket (sd_listen_fds(3)).
@@ -37,21 +36,6 @@ static const char usage[] =
 	"  --session BYTES   most that it may add in all (64M)\n"
 	"  --connections N   most connections of one session (16)\n"
 	"  --version, --help\n";
-
-static void privilege_refuse(void)
-{
-	cap_t own = cap_get_proc();
-	cap_t none = cap_init();
-
-	if (getuid() == 0 || geteuid() == 0)
-		errx(EXIT_LODGER, "must not run as root; its user is lodger-gate");
-	if (own == NULL || none == NULL || cap_compare(own, none) != 0)
-		errx(EXIT_LODGER, "must not run with capabilities");
-	cap_free(own);
-	cap_free(none);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
-		err(EXIT_LODGER, "cannot give up privilege");
-}
 
 static uint64_t bytes(const char *option, const char *word, uint64_t least, uint64_t most)
 {
@@ -166,7 +150,7 @@ int main(int argc, char *argv[])
 	const char *path = options_read(argc, argv, &gate), *what;
 	int fd;
 
-	privilege_refuse();
+	privilege_refuse("lodger-gate");
 	closefrom(path != NULL ? LISTEN_FD : LISTEN_FD + 1);
 	// A client that is gone shows when it is written to.
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)

@@ -7,34 +7,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "failure.h"
 #include "frame.h"
+#include "privilege.h"
 #include "relay.h"
-
-#define FAILED 125
-
-static void privilege_refuse(void)
-{
-	cap_t own = cap_get_proc();
-	cap_t none = cap_init();
-
-	if (getuid() == 0 || geteuid() == 0)
-		errx(FAILED, "must not run as root; its user is lodger-proxy");
-	if (own == NULL || none == NULL || cap_compare(own, none) != 0)
-		errx(FAILED, "must not run with capabilities");
-	cap_free(own);
-	cap_free(none);
-	// Its memory has the key.
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
-		err(FAILED, "cannot give up privilege");
-}
 
 static uint16_t port_read(const char *text)
 {
@@ -42,7 +24,7 @@ static uint16_t port_read(const char *text)
 	const long long port = strtonum(text, 1, UINT16_MAX, &problem);
 
 	if (problem != NULL)
-		errx(FAILED, "squid's port: '%s' is %s", text, problem);
+		errx(EXIT_LODGER, "squid's port: '%s' is %s", text, problem);
 	return (uint16_t)port;
 }
 
@@ -54,7 +36,7 @@ static void key_read(struct relay_key *key)
 
 	text[length > 0 ? length : 0] = '\0';
 	if (!relay_key_parse(text, key))
-		errx(FAILED,
+		errx(EXIT_LODGER,
 		     "the key on standard input is not \"ADDRESS PORT\"; lodger-proxy writes it");
 	explicit_bzero(text, sizeof(text));
 }
@@ -64,12 +46,12 @@ static int socket_make(const char *path)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (strlcpy(address.sun_path, path, sizeof(address.sun_path)) >= sizeof(address.sun_path))
-		errx(FAILED, "the socket's path is longer than %zu: %s",
+		errx(EXIT_LODGER, "the socket's path is longer than %zu: %s",
 		     sizeof(address.sun_path) - 1, path);
 	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, SOMAXCONN) < 0 || chmod(path, 0666) < 0)
-		err(FAILED, "making the socket %s", path);
+		err(EXIT_LODGER, "making the socket %s", path);
 	return fd;
 }
 
@@ -79,10 +61,10 @@ static void descriptors_raise(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		err(FAILED, "cannot read the limit of descriptors");
+		err(EXIT_LODGER, "cannot read the limit of descriptors");
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
-		err(FAILED, "cannot raise the limit of descriptors");
+		err(EXIT_LODGER, "cannot raise the limit of descriptors");
 }
 
 int main(int argc, char *argv[])
@@ -90,13 +72,14 @@ int main(int argc, char *argv[])
 	struct relay_key key;
 
 	if (argc != 3)
-		errx(FAILED,
+		errx(EXIT_LODGER,
 		     "usage: lodger-relay SOCKET PORT <KEY; it is for lodger-proxy to start");
-	privilege_refuse();
+	// Its memory has the key.
+	privilege_refuse("lodger-proxy");
 	closefrom(STDERR_FILENO + 1);
 	const uint16_t port = port_read(argv[2]);
 	key_read(&key);
 	descriptors_raise();
 	relay_run(socket_make(argv[1]), port, &key);
-	err(FAILED, "cannot wait for connections");
+	err(EXIT_LODGER, "cannot wait for connections");
 }

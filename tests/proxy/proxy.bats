@@ -148,7 +148,8 @@ PLAIN='--trusted-host index.test --index-url http://index.test/simple'
 		reaches "http://$name/"
 	done
 	# It is the address, not the name.
-	sed -Ei 's/^[^ ]+ (localhost )?([a-z]*(inner|six|shared|loop|own|link).test)/203.0.113.8 \2/' "$W/hosts"
+	# Written over: what is mounted is the file, not the name.
+	sed -E 's/^[^ ]+ (localhost )?([a-z]*(inner|six|shared|loop|own|link).test)/203.0.113.8 \2/' <<<"$HOSTS" >"$W/hosts"
 	proxy "${names[@]}"
 	answered 200 "${requests[@]}"
 	printf '%s\n' "$HOSTS" >"$W/hosts"

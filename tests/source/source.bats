@@ -69,7 +69,7 @@ files() {
 	only_from proto proto
 	only_from client/agent client/agent proto
 	only_from client/gate client/gate client/lib proto
-	only_from client/proxy client/proxy proto
+	only_from client/proxy client/proxy client/lib proto
 	only_from client/lib client/lib proto
 	only_from client/cli client/cli client/lib proto
 }
