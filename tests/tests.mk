@@ -50,7 +50,7 @@ $(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 $(CLIENT_LIBS)
 $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcap -lprotobuf-c -lbsd
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
 
 # The client as the command tests run it a second time.
 $(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC)) tests/lib/sanitizer.c) $(SAN_COMMON)

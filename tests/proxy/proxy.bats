@@ -87,6 +87,31 @@ PLAIN='--trusted-host index.test --index-url http://index.test/simple'
 	run ! grep -q refused "$W/proxy.log"
 }
 
+@test "npm installs from an allowed registry, by https and by http, and nothing from another host" {
+	[ -x /usr/bin/npm ] || skip 'there is no npm'
+	local npm='/usr/bin/npm install --no-audit --no-fund --no-update-notifier --fetch-retries 0'
+	local show='/usr/bin/node -p "require(\"tiny\")"' https http
+	https="$npm --cafile /etc/lodger/certificate.pem --registry https://index.test/npm/https/ tiny"
+	http="$npm --registry http://index.test/npm/http/ tiny"
+	proxy index.test
+	run session "$https && $show"
+	exits 0
+	[ "${lines[-1]}" = 42 ]
+	grep -qx '203.0.113.7 443 /npm/tiny-1.0.0.tgz' "$W/heard"
+	run session "$http && $show"
+	exits 0
+	grep -qx '203.0.113.7 80 /npm/tiny-1.0.0.tgz' "$W/heard"
+	: >"$W/heard"
+	proxy other.test
+	run session "$https"
+	[ "$status" != 0 ]
+	logged 'CONNECT index.test:443'
+	run session "$http"
+	[ "$status" != 0 ]
+	logged 'GET http://index.test/npm/http/tiny'
+	[ ! -s "$W/heard" ]
+}
+
 @test "pip gets nothing from another host, nor without the proxy" {
 	proxy other.test
 	run session "/usr/bin/python3 $INSTALL $CERTIFIED tiny"

@@ -88,7 +88,7 @@ in_own_network() {
 	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
 }
 
-# A certificate for all of the hosts, and an index with one package of one module.
+# A certificate for all of the hosts, and one package of one module, in an index for pip and a registry for npm.
 site_make() {
 	local names
 	names=$(awk '{ for (i = 2; i <= NF; i++) printf "%sDNS:%s", c++ ? "," : "", $i }' "$W/hosts")
@@ -106,6 +106,20 @@ site_make() {
 		                   "tiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n")
 		open(sys.argv[1] + "/index.html", "w").write(f'<a href="{name}">{name}</a>\n')
 	END
+	# The same as npm's registries have it.
+	mkdir -p "$W/package" "$W/site/npm"
+	echo 'module.exports = 42' >"$W/package/index.js"
+	echo '{ "name": "tiny", "version": "1.0.0", "main": "index.js" }' >"$W/package/package.json"
+	tar -C "$W" -czf "$W/site/npm/tiny-1.0.0.tgz" package
+	local url
+	for url in http://index.test https://index.test; do
+		mkdir -p "$W/site/npm/${url%%:*}"
+		cat >"$W/site/npm/${url%%:*}/tiny" <<-END
+			{ "name": "tiny", "dist-tags": { "latest": "1.0.0" }, "versions": { "1.0.0": { "name": "tiny",
+			  "version": "1.0.0", "dist": { "tarball": "$url/npm/tiny-1.0.0.tgz",
+			    "integrity": "sha512-$(openssl dgst -sha512 -binary "$W/site/npm/tiny-1.0.0.tgz" | base64 -w 0)" } } } }
+		END
+	done
 }
 
 # reaches URL: whether the machine does, without any proxy.
