@@ -126,7 +126,10 @@ acts() {
 		sed -e 's|abi/4.0|abi/3.0|' -e '/mqueue type/d' "$root/etc/apparmor.d/lodger" >"$BATS_TEST_TMPDIR/old"
 		apparmor_parser --skip-kernel-load --skip-cache "$BATS_TEST_TMPDIR/old"
 	done
-	grep -q '^profile lodger-helper /opt/lodger/libexec/lodger-helper ' "$root/etc/apparmor.d/lodger"
+	local program
+	for program in helper gate relay; do
+		grep -q "^profile lodger-$program /opt/lodger/libexec/lodger-$program " "$root/etc/apparmor.d/lodger"
+	done
 	"$TESTS/../apparmor/install" --remove "$root"
 	[ ! -e "$root/etc/apparmor.d/lodger" ]
 }
