@@ -320,6 +320,13 @@ time.sleep(30)'
 	run machine /usr/local/sbin/lodger-proxy
 	exits 1
 	says 'already running'
+	run machine /usr/local/libexec/lodger/lodger-relay "$W/relay" 1 <<<'1.2.3.4 5'
+	exits 125
+	says 'must not run as root; its user is lodger-proxy'
+	run machine setpriv --reuid=lodger-proxy --inh-caps=+kill --ambient-caps=+kill \
+		/usr/local/libexec/lodger/lodger-relay "$W/relay" 1 <<<'1.2.3.4 5'
+	exits 125
+	says 'must not run with capabilities'
 	proxy_end
 	[ -z "$(find /dev/shm -user lodger-proxy -name 'lodger*')" ]
 }
