@@ -79,6 +79,12 @@ let
             links = (groupOf name).links or { };
           in
           map (link: "${link}=${links.${link}}") (attrNames links);
+        moved = (groupOf name).moved or [ ];
+        environment =
+          let
+            variables = (groupOf name).environment or { };
+          in
+          map (variable: "${variable}=${variables.${variable}}") (attrNames variables);
         gccWrapper = if name == "gcc" then builtins.readFile ./gcc-wrapper.sh else "";
         ldWrapper = if name == "gcc" then builtins.readFile ./ld-wrapper.sh else "";
       };

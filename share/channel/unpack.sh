@@ -4,12 +4,15 @@
 #   debs        .deb files        uses     trees whose libraries and programs it may use
 #   propagates  trees for nix-support/propagated-build-inputs
 #   kind        which finish_KIND to run             links  more links, name=target
+#   moved       names to be changed in texts         environment  variables of its programs, name=value
 
 # shellcheck shell=bash disable=SC2154  # nix gives the variables
 shopt -s nullglob
 read -ra debs <<<"$debs"
 read -ra uses <<<"$uses"
 read -ra links <<<"$links"
+read -ra moved <<<"$moved"
+read -ra environment <<<"$environment"
 trees=("$out" "${uses[@]}")
 
 fail() {
@@ -34,7 +37,9 @@ unpack() {
 	[[ ! -d root/usr/share/doc ]] ||
 		find root/usr/share/doc ! -type d ! -name copyright -delete
 	mv root/usr "$out"
-	[[ ! -d root/etc ]] || mv root/etc "$out/etc"
+	for name in etc var; do
+		[[ ! -d root/$name ]] || mv "root/$name" "$out/$name"
+	done
 	find "$out" -depth -type d -empty -delete
 }
 
@@ -50,7 +55,7 @@ in_trees() {
 	return 1
 }
 
-# A link pointed into /usr or /etc, absolute or by dots: now to the same file in this tree, or in one
+# A link pointed into /usr, /etc or /var, absolute or by dots: now to the same file in this tree, or in one
 # it uses. What is in neither (documentation of others, update-alternatives) goes.
 fix_symlinks() {
 	local link at to found
@@ -60,7 +65,7 @@ fix_symlinks() {
 			to=$(readlink "$link")
 			[[ $to != "$NIX_STORE"/* ]] || continue
 			at=${link#"$out"}
-			[[ $at == /etc/* ]] || at=/usr$at
+			[[ $at == /etc/* || $at == /var/* ]] || at=/usr$at
 			[[ $to == /* ]] || to=${at%/*}/$to
 			if found=$(in_trees "$(realpath -ms "$to")") && [[ $found != "$link" ]]; then
 				case $found in
@@ -93,7 +98,7 @@ elf_files() {
 # Every ELF file gets the loader of the C library's tree, and an rpath of this tree and those it
 # uses. RPATH, not RUNPATH: it holds for libraries loaded later too, and before LD_LIBRARY_PATH.
 fix_elf() {
-	local directories=() tree file interpreter rpath part old needed
+	local directories=() change tree file interpreter rpath part old needed
 	for tree in "${trees[@]}"; do
 		for part in "$tree"/lib/*-linux-gnu* "$tree"/lib; do
 			if compgen -G "$part/*.so*" >/dev/null; then
@@ -112,15 +117,18 @@ fix_elf() {
 		for part in ${old//:/ }; do
 			case $part in
 			/usr/*) rpath+=$out${part#/usr}: ;;
+			# Another name of a file that has been done.
+			"$out"/*) continue 2 ;;
 			\$ORIGIN*) rpath+=$part: ;;
 			*) fail "${file#"$out"/}: rpath $part" ;;
 			esac
 		done
 		rpath+=$(IFS=: && printf '%s' "${directories[*]}")
-		patchelf --force-rpath --set-rpath "$rpath" "$file"
+		change=(--force-rpath --set-rpath "$rpath")
 		if interpreter=$(patchelf --print-interpreter "$file" 2>/dev/null); then
-			patchelf --set-interpreter "$(in_trees "$interpreter")" "$file"
+			change+=(--set-interpreter "$(in_trees "$interpreter")")
 		fi
+		patchelf "${change[@]}" "$file"
 		for needed in $(patchelf --print-needed "$file"); do
 			library_found "$needed" "$file" "$rpath" ||
 				fail "${file#"$out"/} needs $needed, which is in none of: ${trees[*]}"
@@ -150,6 +158,38 @@ fix_shebangs() {
 			sed -i "1s|.*|#!$interpreter${BASH_REMATCH[3]}|" "$file"
 		fi
 	done < <(find "$out" -type f -perm /111 -print0)
+}
+
+# In scripts, modules and settings, what is in this tree now.
+fix_texts() {
+	local name place file
+	for name in "${moved[@]}"; do
+		place=$out${name#/usr}
+		[[ -e $place ]] || fail "$name is to be moved, and is not there"
+		while IFS= read -r -d '' file; do
+			# Interpreters have been seen to.
+			sed -i -e '1{/^#!/b' -e '}' -e "s|$name\\b|$place|g" "$file"
+		done < <(grep -rlIZF "$name" "$out")
+	done
+}
+
+# Programs that look for their files at the distribution's places are told of the tree's. Those that
+# are links to a program elsewhere in it may be what they are by their name.
+fix_environment() {
+	local script='#!@bash@' variable program
+	((${#environment[@]})) || return 0
+	for variable in "${environment[@]}"; do
+		variable=${variable//@lib@/$library}
+		script+=$'\n'"export ${variable%%=*}='${variable#*=}'"
+	done
+	script+=$'\nexec -a "$0" @real@ "$@"'
+	for program in "$out"/bin/*; do
+		if [[ ! -L $program ]]; then
+			wrap "$program" "$script"
+		elif [[ $(realpath "$program") != "$out"/bin/* ]]; then
+			wrapper "$program" "$(realpath "$program")" "$script"
+		fi
+	done
 }
 
 finish_plain() {
@@ -185,6 +225,24 @@ finish_python() {
 		"$out"/lib/python3*
 }
 
+# The list of plugins, which the distribution has the package make when it is installed.
+finish_graphviz() {
+	"$out/bin/dot" -c
+}
+
+# Programs are linked by the compiler that it uses, with the linker of always, and hold what is not
+# Haskell's of the libraries: nothing would find those when they run. Profiling takes a third of it all.
+finish_ghc() {
+	local directory=$out/lib/ghc compiler
+	compiler=$(in_trees /bin/gcc)
+	find "$directory" \( -name '*_p.a' -o -name '*.p_hi' -o -name '*-iserv-prof' \) -delete
+	sed -i -e 's/-fuse-ld=gold//; s/-ld\.gold/-ld/' -e "s|\"\([a-z0-9_]*-linux-gnu-\)|\"${compiler%/*}/\1|" \
+		"$directory/settings"
+	rm -f "$out/$library"/lib{gmp,ffi}.so
+	sed -i "s|^\(dynamic-\)\?library-dirs: .*|& $out/$library|" "$out"/var/lib/ghc/package.conf.d/{rts,ghc-bignum-*}.conf
+	"$out/bin/ghc-pkg" recache
+}
+
 # The compiler finds its own parts from where it lies; headers, start files and libraries it takes
 # from a system root. The tree is made one: usr leads to itself, the C library is linked in. The
 # linker's wrapper names the store's loader and libraries in what it makes.
@@ -212,23 +270,38 @@ finish_gcc() {
 # Puts a script in a program's place, and the program into libexec. That has to be beside bin: the
 # compiler driver finds its parts by going up from its own directory and into lib/gcc.
 wrap() {
-	local program=$1 script=$2
-	local real=$out/libexec/${program##*/}
-	shift 2
+	local program=$1 real=$out/libexec/${1##*/}
 	mkdir -p "$out/libexec"
 	mv "$program" "$real"
-	sed -e "s|@bash@|$(in_trees /bin/bash)|" -e "s|@real@|$real|" -e "s|@out@|$out|g" "$@" \
+	wrapper "$program" "$real" "${@:2}"
+}
+
+# Writes the script of a program that is elsewhere, with what sed has to replace besides.
+wrapper() {
+	local program=$1 real=$2 script=$3
+	rm -f "$program"
+	sed -e "s|@bash@|$(in_trees /bin/bash)|" -e "s|@real@|$real|" -e "s|@out@|$out|g" "${@:4}" \
 		<<<"$script" >"$program"
 	chmod 755 "$program"
 }
 
 unpack
+# Where shared libraries are, in each tree that has some.
+for tree in "${trees[@]}"; do
+	for library in "$tree"/lib/*-linux-gnu*; do
+		library=${library#"$tree/"}
+		break 2
+	done
+done
 for link in "${links[@]}"; do
-	ln -sfn "${link#*=}" "$out/${link%%=*}"
+	name=${link%%=*}
+	ln -sfn "${link#*=}" "$out/${name//@lib@/$library}"
 done
 fix_symlinks
 fix_elf
 fix_shebangs
+fix_texts
+fix_environment
 "finish_$kind"
 if [[ -n $propagates ]]; then
 	mkdir -p "$out/nix-support"

@@ -188,6 +188,57 @@ other_daemon() {
 	[[ ${lines[2]} == /nix/store/* ]]
 }
 
+@test "numpy, pandas and matplotlib combine with the others, and map no file of the host" {
+	cat >"$T/home/numbers.py" <<-'END'
+		import matplotlib
+		matplotlib.use("Agg")
+		import matplotlib.pyplot, numpy, pandas, sympy
+		print(numpy.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0]).tolist())
+		frame = pandas.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]})
+		print(int((frame.a * frame.b).sum()), sympy.lambdify("x", "x + 1", "numpy")(numpy.array([1, 2])).tolist())
+		frame.plot(x="a", y="b").figure.savefig("plot.png")
+		frame.plot(x="a", y="b").figure.savefig("plot.pdf")
+		files = {line.split()[-1] for line in open("/proc/self/maps") if "/" in line}
+		print(len(files) > 50, sorted(f for f in files if not f.startswith("/nix/store/")))
+	END
+	run -0 --separate-stderr as_lodger nix-shell -p python3Packages.numpy python3Packages.pandas python3Packages.matplotlib \
+		python3Packages.sympy --run 'python3 numbers.py && head -c 4 plot.png | tail -c 3 && head -c 4 plot.pdf'
+	[ "$output" = $'[1.0, 2.0]\n32 [2, 3]\nTrue []\nPNG%PDF' ]
+}
+
+@test "sqlite, git, graphviz and octave do their work, each with its own files" {
+	run -0 as_lodger nix-shell -p sqlite --run 'sqlite3 x.db "create table t(n); insert into t values (6), (7); select exp(sum(ln(n))) from t"'
+	[[ $output == 42.* || $output == 41.99* ]]
+	run -0 as_lodger nix-shell -p git --run 'git init --quiet --initial-branch=main r && cd r && echo a >a && git add a &&
+		git -c user.name=x -c user.email=x@x commit --quiet --message=one && git clone --quiet . ../s && git -C ../s log --format=%s
+		git --exec-path; git submodule status; git stash list'
+	[[ ${lines[0]} == one && ${lines[1]} == /nix/store/*-git-*/lib/git-core ]]
+	run -0 as_lodger nix-shell -p graphviz --run 'echo "digraph { a -> b }" >g; dot -Tsvg g | grep -c "<title>"; neato -Tpng g | head -c 4 | tail -c 3
+		dot -v -Tpng g 2>&1 >/dev/null | grep -o "fontname.*" | grep -v /nix/store || true'
+	[ "${lines[*]}" = '3 PNG' ]
+	run -0 as_lodger nix-shell -p octave --run 'octave-cli --quiet --eval "x = [2 0; 0 4] \\ [2; 8]; disp(x(2)); disp(det(magic(3))); disp(mean([1 2 3]))"'
+	[ "${lines[*]}" = '2 -360 2' ] || [ "${lines[*]}" = '2 -360.00 2' ]
+}
+
+@test "ocaml and ghc run and compile, and what they make maps nothing of the host" {
+	printf '%s\n' 'let () = Printf.printf "%d\n" (List.fold_left ( * ) 1 [6; 7])' \
+		'let () = let f = open_in "/proc/self/maps" in try while true do let l = input_line f in
+			if String.contains l (Char.chr 47) && not (Str.string_match (Str.regexp ".*/nix/store/\\|.*/home/x") l 0) then print_endline l done with End_of_file -> ()' >"$T/home/x.ml"
+	run -0 as_lodger nix-shell -p ocaml --run 'ocamlfind() { false; }; ocaml str.cma x.ml; ocamlc str.cma x.ml -o x && ./x && ocamlopt str.cmxa x.ml -o x && ./x'
+	[ "$output" = $'42\n42\n42' ]
+	cat >"$T/home/x.hs" <<-'END'
+		import Data.List
+		import qualified Data.Map as Map
+		main = do
+		  print (product [6, 7 :: Integer] + 2 ^ 70 - 2 ^ 70)
+		  maps <- readFile "/proc/self/maps"
+		  mapM_ putStrLn [l | l <- lines maps, '/' `elem` l, not ("/nix/store/" `isInfixOf` l), not ("/home/x" `isInfixOf` l)]
+		  print (Map.toList (Map.fromList [(1 :: Int, "one")]))
+	END
+	run -0 as_lodger nix-shell -p ghc --run 'ghc -v0 x.hs -o x && ./x; runghc x.hs | head -1; ghc -v0 -e "6 * 7"; ghc-pkg check'
+	[ "$output" = $'42\n[(1,"one")]\n42\n42' ]
+}
+
 @test "gcc and g++ compile with the store's headers, and what they make maps nothing of the host" {
 	cat >"$T/home/x.c" <<-'END'
 		#include <math.h>
