@@ -430,6 +430,7 @@ says() {
 		[ -S "$W/second/socket" ]; old=$(stat -c %i "$W/second/socket")
 		gate_start second; until_true 10 lodger nix-store --add "$W/key.public"; stat -c %a "$W/second/socket"; gate_end second
 		install -d -o "$GATE_UID" "$T/other"; perl -MIO::Socket::UNIX -e "IO::Socket::UNIX->new(Local => shift, Listen => 1) or die" "$T/other/socket"
+		chmod 666 "$T/other/socket"
 		"${UNPRIVILEGED[@]}" "$W/lodger-gate" --listen "$T/other/socket" && exit 1; touch "$T/other/file"
 		"${UNPRIVILEGED[@]}" "$W/lodger-gate" --listen "$T/other/file" && exit 1; [ -e "$T/other/file" ] && [ -S "$T/other/socket" ]'
 	says 666 "Address already in use"

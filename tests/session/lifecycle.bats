@@ -111,7 +111,8 @@ gone() {
 
 @test "a session over its time to live ends, and collect removes it" {
 	leaves_nothing_start
-	create a --ttl 2s
+	# Long enough to look at it on an emulated machine, too.
+	create a --ttl "$((${PATIENCE:-10} / 5))s"
 	in_session a "$SESSION" 'setsid sleep 86721 >/dev/null 2>&1 & true'
 	[ "$(state_of a "$SESSION")" = live ]
 	run as a lodger exec "$SESSION" -- sleep 86722
