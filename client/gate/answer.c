@@ -56,15 +56,24 @@ bool answer_error(struct connection *connection, const char *format, ...)
 	return open;
 }
 
+// Tells the log and the client.
+static bool refusal_say(struct connection *connection, const char *operation, const char *format,
+			va_list arguments)
+{
+	va_list again;
+
+	va_copy(again, arguments);
+	refusal_log(connection, operation, format, again);
+	va_end(again);
+	return error_say(connection, format, arguments);
+}
+
 bool answer_refusal(struct connection *connection, const char *operation, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	refusal_log(connection, operation, format, arguments);
-	va_end(arguments);
-	va_start(arguments, format);
-	const bool open = error_say(connection, format, arguments);
+	const bool open = refusal_say(connection, operation, format, arguments);
 	va_end(arguments);
 	return open;
 }
@@ -74,10 +83,7 @@ bool answer_last(struct connection *connection, const char *operation, const cha
 	va_list arguments;
 
 	va_start(arguments, format);
-	refusal_log(connection, operation, format, arguments);
-	va_end(arguments);
-	va_start(arguments, format);
-	if (error_say(connection, format, arguments))
+	if (refusal_say(connection, operation, format, arguments))
 		socket_farewell(&connection->client);
 	va_end(arguments);
 	return false;

@@ -124,7 +124,7 @@ channel_build() {
 }
 
 build() {
-	local source type hash path caches listed group old channel wanted=() kept=()
+	local source type hash path caches listed group channel wanted=() kept=()
 	[[ $# == 0 ]] || die "build: takes no arguments; see: lodger-channel help"
 	need_root build
 	need_programs nix nix-store nix-hash nix-prefetch-url nix-instantiate flock jq sqlite3 perl setpriv
@@ -156,14 +156,7 @@ build() {
 	source_programs
 	nix_setup
 	channel_build || die "the channel could not be made (above); the one in use is unchanged"
-	old=$(channel_current)
-	if [[ $channel == "$old" && -L $ROOTS/${channel##*/} ]]; then
-		printf 'unchanged: '
-	else
-		channel_use "$channel" "$old"
-		printf 'new: '
-	fi
-	channel_summary "$channel"
+	channel_adopt "$channel"
 	rm -rf "$ROOTS/pin"
 }
 

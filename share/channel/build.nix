@@ -161,8 +161,8 @@ in
   );
   assumed = text (map (name: line [ name ]) table.assumed);
 
-  channel = build "lodger-channel" ./channel.sh {
-    inherit (locked) sqlite;
+  channel = import ./channel.nix {
+    inherit (locked) sqlite tools;
     inherit libexec stdenv;
     # Named only so that the channel refers to them: what it refers to, no garbage collection
     # takes. With the packages themselves kept, a rebuild needs no network.
@@ -176,12 +176,5 @@ in
     # Nothing of it is for sessions to build, and nothing for their daemon to fetch.
     closure = "";
     settings = "";
-    passAsFile = [
-      "packages"
-      "lock"
-      "default"
-      "closure"
-      "settings"
-    ];
   };
 }

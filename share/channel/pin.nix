@@ -20,7 +20,7 @@ let
   lock = fromJSON (file "lock.json");
   packages = lock.packages;
 in
-import ./builder.nix "lodger-channel" ./channel.sh {
+import ./channel.nix {
   inherit libexec;
   inherit (lock) sqlite;
   source = storePath lock.path;
@@ -51,11 +51,4 @@ import ./builder.nix "lodger-channel" ./channel.sh {
     # packages.tsv.
     import ${lock.path}
   '';
-  passAsFile = [
-    "packages"
-    "lock"
-    "default"
-    "closure"
-    "settings"
-  ];
 }

@@ -161,7 +161,7 @@ attributes_known() {
 starter() {
 	local -A deb_version=() deb_architecture=() deb_sha256=() deb_path=() group_debs=()
 	local -a deb_missing=() apt_options=()
-	local wanted='' group debs drv channel old
+	local wanted='' group debs drv channel
 
 	while [[ $# -gt 0 ]]; do
 		case $1 in
@@ -204,12 +204,5 @@ starter() {
 		die "the build failed (above); the channel in use is unchanged"
 	channel=$(readlink "$channel")
 
-	old=$(channel_current)
-	if [[ $channel == "$old" && -L $ROOTS/${channel##*/} ]]; then
-		printf 'unchanged: '
-	else
-		channel_use "$channel" "$old"
-		printf 'new: '
-	fi
-	channel_summary "$channel"
+	channel_adopt "$channel"
 }

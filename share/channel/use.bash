@@ -47,6 +47,19 @@ channel_use() {
 	settings_tell "$channel" "$old"
 }
 
+# Puts a channel that has just been made into use, unless it is that already, and says which it is.
+channel_adopt() {
+	local channel=$1 old
+	old=$(channel_current)
+	if [[ $channel == "$old" && -L $ROOTS/${channel##*/} ]]; then
+		printf 'unchanged: '
+	else
+		channel_use "$channel" "$old"
+		printf 'new: '
+	fi
+	channel_summary "$channel"
+}
+
 # What of a channel a running daemon does not notice by itself: its settings, and whether it is one of
 # whose packages anything may be built.
 settings_of() {

@@ -3,24 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-	. "$BATS_TEST_DIRNAME/pin.bash"
-	file_begin
-}
-
-teardown_file() {
-	. "$BATS_TEST_DIRNAME/pin.bash"
-	file_end
-}
-
-setup() {
-	. "$BATS_TEST_DIRNAME/pin.bash"
-	test_begin
-}
-
-teardown() {
-	machines_end
-}
+load pin
 
 @test "a cache that is signed serves another machine, which builds nothing" {
 	machine_make a

@@ -18,6 +18,8 @@ BUILDERS=(1879310001 1879310002)
 
 # shellcheck source=tests/lib/until.bash
 . "$BATS_TEST_DIRNAME/../lib/until.bash"
+# shellcheck source=tests/lib/said.bash
+. "$BATS_TEST_DIRNAME/../lib/said.bash"
 
 # machine_make NAME: starts it, with the store and state of the file's first one if there is a copy.
 machine_make() {
@@ -53,7 +55,7 @@ on() {
 
 # What each bats file does with it, outside.
 
-file_begin() {
+setup_file() {
 	[ "$EUID" = 0 ] || {
 		echo "must run as root" >&2
 		return 1
@@ -74,52 +76,29 @@ file_begin() {
 	machines_end
 }
 
-file_end() {
+teardown_file() {
 	rmdir "$STATE" /nix 2>/dev/null || true
 }
 
-test_begin() {
+setup() {
 	T=$BATS_TEST_TMPDIR
 	chmod 711 "$T" "$(dirname "$T")"
 }
 
-# exits STATUS MACHINE SCRIPT, works MACHINE SCRIPT, fails MACHINE SCRIPT: runs it there, and shows what
-# it said if it ends in another way.
-exits() {
-	run on "$2" "$3"
-	[ "$status" = "$1" ] || {
-		printf 'status %s\noutput: %s\n' "$status" "$output"
-		return 1
-	}
+teardown() {
+	machines_end
 }
 
+# works MACHINE SCRIPT, fails MACHINE SCRIPT: runs it there; fails, showing what it said, unless it ends with
+# 0, or with 1.
 works() {
-	exits 0 "$@"
+	run on "$@"
+	exits 0
 }
 
 fails() {
-	exits 1 "$@"
-}
-
-# says TEXT…, says_not TEXT…: all of them stand in $output, or none.
-says() {
-	local text
-	for text; do
-		[[ $output == *"$text"* ]] || {
-			printf 'not said: %s\noutput: %s\n' "$text" "$output"
-			return 1
-		}
-	done
-}
-
-says_not() {
-	local text
-	for text; do
-		[[ $output != *"$text"* ]] || {
-			printf 'said: %s\noutput: %s\n' "$text" "$output"
-			return 1
-		}
-	done
+	run on "$@"
+	exits 1
 }
 
 # What the following are for is inside.

@@ -5,24 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-	. "$BATS_TEST_DIRNAME/pin.bash"
-	file_begin
-}
-
-teardown_file() {
-	. "$BATS_TEST_DIRNAME/pin.bash"
-	file_end
-}
-
-setup() {
-	. "$BATS_TEST_DIRNAME/pin.bash"
-	test_begin
-}
-
-teardown() {
-	machines_end
-}
+load pin
 
 @test "help names the commands, and what is not understood changes nothing" {
 	machine_make a

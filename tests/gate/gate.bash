@@ -13,6 +13,8 @@ RAW=$W/raw
 
 # shellcheck source=tests/lib/listener.bash
 . "$BATS_TEST_DIRNAME/../lib/listener.bash"
+# shellcheck source=tests/lib/said.bash
+. "$BATS_TEST_DIRNAME/../lib/said.bash"
 
 # inside SCRIPT: runs it with bash in the namespaces, with everything that is defined here.
 inside() {

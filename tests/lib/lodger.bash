@@ -12,6 +12,8 @@ POLICY=/etc/lodger/lodger.conf
 TESTS=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 # shellcheck source=tests/lib/until.bash
 . "$TESTS/lib/until.bash"
+# shellcheck source=tests/lib/said.bash
+. "$TESTS/lib/said.bash"
 PROBES=$TESTS/../build/probes
 # The first uid that no session has, and the first that one can have (proto/protocol.h).
 UID_FIRST=$((0x70000001))
@@ -190,26 +192,6 @@ sessions_end() {
 			[[ " $* " == *" $session "* ]] || as "$user" lodger destroy "$session" >/dev/null || true
 		done
 	done
-}
-
-# says TEXT…: fails unless all of them stand in $output or, from `run --separate-stderr`, $stderr.
-says() {
-	local text
-	for text; do
-		[[ ${output-}${stderr-} == *"$text"* ]] || {
-			printf 'not said: %s\noutput: %s\nstderr: %s\n' "$text" "${output-}" "${stderr-}"
-			return 1
-		}
-	done
-}
-
-# exits STATUS: fails unless `run` got it.
-exits() {
-	# shellcheck disable=SC2154  # bats' own
-	[ "$status" = "$1" ] || {
-		printf 'status %s, not %s\noutput: %s\nstderr: %s\n' "$status" "$1" "${output-}" "${stderr-}"
-		return 1
-	}
 }
 
 # inside SCRIPT: runs it in the session S of user a.
