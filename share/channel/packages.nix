@@ -4,6 +4,8 @@
 # A group becomes one store path:
 #   names       attribute names (python3Packages.X is also given as python3NNPackages.X)
 #   debs        packages to start from; what they depend on comes along
+#   more        not in a channel by default, since it takes long to fetch and to build
+#   without     what its packages name as a need, and the programs and modules here do without
 #   versions    the package whose version a name shows, where that is not the first of debs
 #   uses        groups whose files it may use; what these hold already is left out of it
 #   propagates  groups that a shell with this one gets too
@@ -204,6 +206,22 @@
         "python3-matplotlib"
         "libopenblas0-serial"
       ];
+      # What is for web pages and windows, and what its module for fonts takes for other work than
+      # putting them into files; with it come compilers.
+      without = [
+        "libjs-jquery"
+        "libjs-jquery-ui"
+        "python3-all"
+        "python3-fs"
+        "python3-lxml"
+        "python3-lz4"
+        "python3-pil.imagetk"
+        "python3-scipy"
+        "python3-sympy"
+        "python3-ufolib2"
+        "python3-unicodedata2"
+        "unicode-data"
+      ];
       uses = [
         "libc"
         "python3"
@@ -266,6 +284,7 @@
     };
     octave = {
       names = [ "octave" ];
+      more = true;
       description = "GNU Octave, numerical computation in a language like Matlab's";
       debs = [
         "octave"
@@ -289,6 +308,7 @@
     };
     ocaml = {
       names = [ "ocaml" ];
+      more = true;
       description = "OCaml: toplevel, and compilers to bytecode and to the machine's own";
       debs = [ "ocaml-nox" ];
       uses = [
@@ -304,6 +324,7 @@
     };
     ghc = {
       names = [ "ghc" ];
+      more = true;
       description = "Glasgow Haskell Compiler, its libraries, and ghci";
       debs = [ "ghc" ];
       uses = [
