@@ -88,6 +88,7 @@ static int listing_print(const struct listing *listing, const struct options *op
 			 struct failure *failure)
 {
 	struct package_widths widths = PACKAGE_WIDTHS;
+	const enum where last = options->cached ? LOCAL : NOT_IN_CHANNEL;
 	json_t *array = options->json ? json_array() : NULL;
 
 	for (size_t i = 0; i < listing->count; i++)
@@ -96,7 +97,7 @@ static int listing_print(const struct listing *listing, const struct options *op
 		package_print_head(&widths);
 		printf("  DESCRIPTION\n");
 	}
-	for (enum where where = LOCAL; where <= (options->cached ? LOCAL : NOT_IN_CHANNEL); where++) {
+	for (enum where where = LOCAL; where <= last; where++) {
 		for (size_t i = 0; i < listing->count; i++) {
 			const struct listed *listed = &listing->list[i];
 

@@ -290,6 +290,22 @@
         "octave"
         "libopenblas0-serial"
       ];
+      # What is for windows, graphics cards, clusters and users.
+      without = [
+        "adduser"
+        "ibverbs-providers"
+        "libgl1-mesa-dri"
+        "libhwloc-plugins"
+        "libinput-bin"
+        "libwacom-common"
+        "mpi-default-bin"
+        "openmpi-bin"
+        "openssh-client"
+        "passwd"
+        "sysvinit-utils"
+        "x11-common"
+        "xkb-data"
+      ];
       uses = [
         "libc"
         "bash"

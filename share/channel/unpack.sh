@@ -79,7 +79,7 @@ fix_symlinks() {
 }
 
 # Prints the programs and shared libraries among the tree's files that can take an rpath: ELF files
-# of type EXEC or DYN with a dynamic section.
+# of type EXEC or DYN with a dynamic section; before each the interpreter that it names, or "-".
 elf_files() {
 	find "$out" -type f -print0 | perl -0ne '
 		chomp;
@@ -91,14 +91,22 @@ elf_files() {
 		next unless $type == 2 or $type == 3;
 		seek $file, $at, 0;
 		read $file, my $table, $size * $count;
-		print "$_\n" if grep { unpack("V", substr($table, $_ * $size, 4)) == 2 } 0 .. $count - 1;
+		my %part = map { (unpack("V", $_), $_) } unpack("(a$size)*", $table);
+		next unless $part{2};
+		my $interpreter = "-";
+		if ($part{3}) {
+			my ($where, $length) = unpack "x8 Q< x16 Q<", $part{3};
+			seek $file, $where, 0;
+			read $file, $interpreter, $length - 1;
+		}
+		print "$interpreter\t$_\n";
 	'
 }
 
 # Every ELF file gets the loader of the C library's tree, and an rpath of this tree and those it
 # uses. RPATH, not RUNPATH: it holds for libraries loaded later too, and before LD_LIBRARY_PATH.
 fix_elf() {
-	local directories=() change tree file interpreter rpath part old needed
+	local directories=() change tree file interpreter rpath part old needed said
 	for tree in "${trees[@]}"; do
 		for part in "$tree"/lib/*-linux-gnu* "$tree"/lib; do
 			if compgen -G "$part/*.so*" >/dev/null; then
@@ -107,29 +115,32 @@ fix_elf() {
 		done
 	done
 	elf_files >elf-files
-	while IFS= read -r file; do
+	while IFS=$'\t' read -r interpreter file; do
 		case ${file##*/} in
 		# The loader and the C library need nothing else, and patchelf breaks them.
 		ld-linux*.so.* | libc.so.6) continue ;;
 		esac
 		rpath=
-		old=$(patchelf --print-rpath "$file")
+		# The rpath is the first line, whether there is one or not.
+		mapfile -t said < <(patchelf --print-rpath --print-needed "$file")
+		((${#said[@]})) || fail "${file#"$out"/}: patchelf cannot read it"
+		old=${said[0]}
 		for part in ${old//:/ }; do
 			case $part in
 			/usr/*) rpath+=$out${part#/usr}: ;;
 			# Another name of a file that has been done.
 			"$out"/*) continue 2 ;;
 			\$ORIGIN*) rpath+=$part: ;;
+			# Where the distribution built it, which is nowhere.
+			/build/*) ;;
 			*) fail "${file#"$out"/}: rpath $part" ;;
 			esac
 		done
 		rpath+=$(IFS=: && printf '%s' "${directories[*]}")
 		change=(--force-rpath --set-rpath "$rpath")
-		if interpreter=$(patchelf --print-interpreter "$file" 2>/dev/null); then
-			change+=(--set-interpreter "$(in_trees "$interpreter")")
-		fi
+		[[ $interpreter == - ]] || change+=(--set-interpreter "$(in_trees "$interpreter")")
 		patchelf "${change[@]}" "$file"
-		for needed in $(patchelf --print-needed "$file"); do
+		for needed in "${said[@]:1}"; do
 			library_found "$needed" "$file" "$rpath" ||
 				fail "${file#"$out"/} needs $needed, which is in none of: ${trees[*]}"
 		done
@@ -230,15 +241,15 @@ finish_graphviz() {
 	"$out/bin/dot" -c
 }
 
-# Programs are linked by the compiler that it uses, with the linker of always, and hold what is not
-# Haskell's of the libraries: nothing would find those when they run. Profiling takes a third of it all.
+# Programs are linked by the compiler that it uses, with the linker of always, and find the libraries that
+# are not Haskell's in this tree. Profiling takes a third of it all.
 finish_ghc() {
 	local directory=$out/lib/ghc compiler
 	compiler=$(in_trees /bin/gcc)
 	find "$directory" \( -name '*_p.a' -o -name '*.p_hi' -o -name '*-iserv-prof' \) -delete
-	sed -i -e 's/-fuse-ld=gold//; s/-ld\.gold/-ld/' -e "s|\"\([a-z0-9_]*-linux-gnu-\)|\"${compiler%/*}/\1|" \
-		"$directory/settings"
-	rm -f "$out/$library"/lib{gmp,ffi}.so
+	find "$directory" -name settings -exec sed -i -e 's/-fuse-ld=gold//; s/-ld\.gold/-ld/' \
+		-e "s|\"\([a-z0-9_]*-linux-gnu-\)|\"${compiler%/*}/\1|" \
+		-e "s|(\"C compiler link flags\", \"|&-Wl,-rpath,$out/$library |" {} +
 	sed -i "s|^\(dynamic-\)\?library-dirs: .*|& $out/$library|" "$out"/var/lib/ghc/package.conf.d/{rts,ghc-bignum-*}.conf
 	"$out/bin/ghc-pkg" recache
 }
