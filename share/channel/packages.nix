@@ -290,20 +290,14 @@
         "octave"
         "libopenblas0-serial"
       ];
-      # What is for windows, graphics cards, clusters and users.
+      # What is for screens and clusters.
       without = [
-        "adduser"
-        "ibverbs-providers"
-        "libgl1-mesa-dri"
+        "libegl-mesa0"
+        "libglx-mesa0"
         "libhwloc-plugins"
-        "libinput-bin"
-        "libwacom-common"
         "mpi-default-bin"
         "openmpi-bin"
         "openssh-client"
-        "passwd"
-        "sysvinit-utils"
-        "x11-common"
         "xkb-data"
       ];
       uses = [
@@ -311,6 +305,10 @@
         "bash"
         "openblas"
       ];
+      # The distribution makes it with update-alternatives.
+      links = {
+        "@lib@/libpsm_infinipath.so.1" = "../libpsm1/libpsm_infinipath.so.1.16";
+      };
       moved = [
         "/etc/fonts"
         "/usr/share/fonts"
