@@ -107,6 +107,10 @@ other_daemon() {
 	[[ $output == *"--attr needs a name"* ]]
 	run -1 apart starter --attr no-such-thing
 	[[ $output == *"no attribute no-such-thing"*jq* ]]
+	run -1 "$CHANNEL_TOOL" starter --with
+	[[ $output == *"--with needs a name"* ]]
+	run -1 apart starter --with no-such-thing
+	[[ $output == *"no attribute no-such-thing"*ghc* ]]
 	run -1 setpriv --reuid=65534 --clear-groups "$CHANNEL_TOOL" starter
 	[[ $output == *"must run as root"* ]]
 }
@@ -206,39 +210,6 @@ other_daemon() {
 	[ "$output" = $'[1.0, 2.0]\n32 [2, 3]\nTrue []\nPNG%PDF' ]
 }
 
-@test "sqlite, git, graphviz and octave do their work, each with its own files" {
-	run -0 as_lodger nix-shell -p sqlite --run 'sqlite3 x.db "create table t(n); insert into t values (6), (7); select exp(sum(ln(n))) from t"'
-	[[ $output == 42.* || $output == 41.99* ]]
-	run -0 as_lodger nix-shell -p git --run 'git init --quiet --initial-branch=main r && cd r && echo a >a && git add a &&
-		git -c user.name=x -c user.email=x@x commit --quiet --message=one && git clone --quiet . ../s && git -C ../s log --format=%s
-		git --exec-path; git submodule status; git stash list'
-	[[ ${lines[0]} == one && ${lines[1]} == /nix/store/*-git-*/lib/git-core ]]
-	run -0 as_lodger nix-shell -p graphviz --run 'echo "digraph { a -> b }" >g; dot -Tsvg g | grep -c "<title>"; neato -Tpng g | head -c 4 | tail -c 3
-		dot -v -Tpng g 2>&1 >/dev/null | grep -o "fontname.*" | grep -v /nix/store || true'
-	[ "${lines[*]}" = '3 PNG' ]
-	run -0 as_lodger nix-shell -p octave --run 'octave-cli --quiet --eval "x = [2 0; 0 4] \\ [2; 8]; disp(x(2)); disp(det(magic(3))); disp(mean([1 2 3]))"'
-	[ "${lines[*]}" = '2 -360 2' ] || [ "${lines[*]}" = '2 -360.00 2' ]
-}
-
-@test "ocaml and ghc run and compile, and what they make maps nothing of the host" {
-	printf '%s\n' 'let () = Printf.printf "%d\n" (List.fold_left ( * ) 1 [6; 7])' \
-		'let () = let f = open_in "/proc/self/maps" in try while true do let l = input_line f in
-			if String.contains l (Char.chr 47) && not (Str.string_match (Str.regexp ".*/nix/store/\\|.*/home/x") l 0) then print_endline l done with End_of_file -> ()' >"$T/home/x.ml"
-	run -0 as_lodger nix-shell -p ocaml --run 'ocamlfind() { false; }; ocaml str.cma x.ml; ocamlc str.cma x.ml -o x && ./x && ocamlopt str.cmxa x.ml -o x && ./x'
-	[ "$output" = $'42\n42\n42' ]
-	cat >"$T/home/x.hs" <<-'END'
-		import Data.List
-		import qualified Data.Map as Map
-		main = do
-		  print (product [6, 7 :: Integer] + 2 ^ 70 - 2 ^ 70)
-		  maps <- readFile "/proc/self/maps"
-		  mapM_ putStrLn [l | l <- lines maps, '/' `elem` l, not ("/nix/store/" `isInfixOf` l), not ("/home/x" `isInfixOf` l)]
-		  print (Map.toList (Map.fromList [(1 :: Int, "one")]))
-	END
-	run -0 as_lodger nix-shell -p ghc --run 'ghc -v0 x.hs -o x && ./x; runghc x.hs | head -1; ghc -v0 -e "6 * 7"; ghc-pkg check'
-	[ "$output" = $'42\n[(1,"one")]\n42\n42' ]
-}
-
 @test "gcc and g++ compile with the store's headers, and what they make maps nothing of the host" {
 	cat >"$T/home/x.c" <<-'END'
 		#include <math.h>
@@ -289,6 +260,50 @@ other_daemon() {
 	[[ $output == /nix/store/*-jq-* ]]
 	run -1 as_lodger nix-shell -p no-such-thing --run true
 	[[ $output == *"undefined variable 'no-such-thing'"* ]]
+}
+
+# attributes SCRIPT: runs it with the pieces of the tool, with a channel whose lock has what is on standard input.
+attributes() {
+	mkdir -p "$T/state" "$T/other" "$T/work"
+	cat >"$T/other/lock.json"
+	ln -sfn "$T/other" "$T/state/channel"
+	T=$T unshare --mount bash -c 'mount --bind "$T/state" /var/lib/lodger
+		. "$1"; nix_setup; work=$T/work; eval "$2"' - "$CHANNEL_TOOL" "$1"
+}
+
+@test "what was added to a starter stays in the next, of a pinned channel nothing does" {
+	run -0 --separate-stderr attributes attributes_kept <<<'{"groups": {"ghc": [], "jq": [], "gone": []}}'
+	[ "$output" = 'ghc jq ' ]
+	run -0 --separate-stderr attributes attributes_kept <<<'{"kind": "pin", "groups": {"ghc": []}}'
+	[ -z "$output" ]
+	# By default there are no compilers of hundreds of megabytes.
+	run -0 --separate-stderr attributes 'nix_text plan' <<<'{}'
+	[[ $output == *$'\ngit '* && $output == *$'\nmatplotlib '* && $output != *ghc* && $output != *octave* && $output != *ocaml* ]]
+	run -0 --separate-stderr attributes 'nix_text plan --argstr also "ghc jq"' <<<'{}'
+	[[ $output == *$'\nghc ghc'* && $output == *$'\nmatplotlib '* && $output != *octave* ]]
+	run -0 --separate-stderr attributes 'nix_text plan --argstr wanted jq --argstr also lua' <<<'{}'
+	[ "$(cut -d ' ' -f 1 <<<"$output" | xargs)" = 'bash jq libc lua tools' ]
+}
+
+@test "each attribute that the starter can have is in the channel, or in the table of what it could have" {
+	local known
+	known=$(attributes 'nix_text names' <<<'{}' | cut -d ' ' -f 1)
+	[ "$(wc -l <<<"$known")" -gt 30 ]
+	for name in $known; do
+		[ "$(cat "$CHANNEL/packages.tsv" "$CHANNEL/more.tsv" | grep -c "^$name"$'\t')" = 1 ]
+	done
+	LC_ALL=C sort -c "$CHANNEL/more.tsv"
+	# Besides, the table has python's modules by their other names, and nothing else.
+	[ -z "$(cut -f 1 "$CHANNEL/more.tsv" | grep -vxF "$known" | grep -v '^python3[0-9]*Packages\.')" ]
+}
+
+@test "a package's place in the store is worked out as the store itself does" {
+	local sum path
+	echo x >"$T/x+1_1%3a2_all.deb"
+	sum=$(sha256sum <"$T/x+1_1%3a2_all.deb")
+	echo "x ${sum%% *} x+1_1-2_all.deb" >"$T/debs"
+	path=$(NIX_REMOTE=local nix-store --print-fixed-path sha256 "${sum%% *}" x+1_1-2_all.deb)
+	[ "$(attributes 'nix_text located --read-only --argstr debs "$T/debs"' <<<'{}')" = "x $path" ]
 }
 
 @test "a second run changes nothing and needs no network" {
@@ -419,7 +434,7 @@ test_mirror() {
 	[ ! -e "$T/roots/${old##*/}" ]
 	# What was not asked for is not there.
 	CHANNEL=$(readlink "$T/state/channel") run -1 as_lodger nix-shell -p jq --run jq
-	[[ $output == *"undefined variable 'jq'"* ]]
+	[[ $output == *"jq is not in this machine's channel"*"lodger-channel starter --with jq"* ]]
 }
 
 @test "a mirror's tampered package, or none, is refused, and the channel stays" {
