@@ -78,35 +78,46 @@ fix_symlinks() {
 	find "$out" -xtype l -printf 'dropped link: %P -> %l\n' -delete
 }
 
-# Prints the programs and shared libraries among the tree's files that can take an rpath: ELF files
-# of type EXEC or DYN with a dynamic section; before each the interpreter that it names, or "-".
+# Prints the programs and shared libraries among the tree's files that can take an rpath, ELF files of type
+# EXEC or DYN with a dynamic section, each once: interpreter, rpath, needed libraries and name. What there
+# is none of is "-".
 elf_files() {
 	find "$out" -type f -print0 | perl -0ne '
 		chomp;
 		open my $file, "<:raw", $_ or die "$_: $!\n";
-		my $head;
-		read $file, $head, 64;
+		next if $seen{join " ", (stat $file)[0, 1]}++;
+		sub part { seek $_[0], $_[1], 0; read $_[0], my $bytes, $_[2]; return $bytes }
+		my $head = part($file, 0, 64);
 		next unless length $head == 64 and $head =~ /^\x7fELF\x02\x01/;
 		my ($type, $at, $size, $count) = unpack "x16 v x14 Q< x14 v v", $head;
 		next unless $type == 2 or $type == 3;
-		seek $file, $at, 0;
-		read $file, my $table, $size * $count;
-		my %part = map { (unpack("V", $_), $_) } unpack("(a$size)*", $table);
-		next unless $part{2};
-		my $interpreter = "-";
-		if ($part{3}) {
-			my ($where, $length) = unpack "x8 Q< x16 Q<", $part{3};
-			seek $file, $where, 0;
-			read $file, $interpreter, $length - 1;
+		my (@loads, $interpreter, @entries);
+		for (unpack "(a$size)$count", part($file, $at, $size * $count)) {
+			my ($kind, $offset, $address, $length) = unpack "V x4 Q< Q< x8 Q<", $_;
+			push @loads, [$address, $offset, $length] if $kind == 1;
+			@entries = unpack "(Q<2)*", part($file, $offset, $length) if $kind == 2;
+			$interpreter = unpack "Z*", part($file, $offset, $length) if $kind == 3;
 		}
-		print "$interpreter\t$_\n";
+		next unless @entries;
+		my %of;
+		while (my ($tag, $value) = splice @entries, 0, 2) {
+			last unless $tag;
+			push @{$of{$tag}}, $value;
+		}
+		my ($strings) = map { $of{5}[0] - $_->[0] + $_->[1] }
+			grep { $of{5}[0] >= $_->[0] and $of{5}[0] < $_->[0] + $_->[2] } @loads;
+		my $text = part($file, $strings, $of{10}[0]);
+		my @needed = map { unpack "x$_ Z*", $text } @{$of{1}};
+		my ($rpath) = map { unpack "x$_ Z*", $text } @{$of{29}}, @{$of{15}};
+		print join("\t", map { length ? $_ : "-" } $interpreter, $rpath, "@needed", $_), "\n";
 	'
 }
 
 # Every ELF file gets the loader of the C library's tree, and an rpath of this tree and those it
 # uses. RPATH, not RUNPATH: it holds for libraries loaded later too, and before LD_LIBRARY_PATH.
 fix_elf() {
-	local directories=() change tree file interpreter rpath part old needed said
+	local directories=() tree file interpreter rpath old needed part change names
+	local -A files=()
 	for tree in "${trees[@]}"; do
 		for part in "$tree"/lib/*-linux-gnu* "$tree"/lib; do
 			if compgen -G "$part/*.so*" >/dev/null; then
@@ -115,36 +126,39 @@ fix_elf() {
 		done
 	done
 	elf_files >elf-files
-	while IFS=$'\t' read -r interpreter file; do
+	while IFS=$'\t' read -r interpreter old needed file; do
 		case ${file##*/} in
 		# The loader and the C library need nothing else, and patchelf breaks them.
 		ld-linux*.so.* | libc.so.6) continue ;;
 		esac
-		rpath=
-		# The rpath is the first line, whether there is one or not.
-		mapfile -t said < <(patchelf --print-rpath --print-needed "$file")
-		((${#said[@]})) || fail "${file#"$out"/}: patchelf cannot read it"
-		old=${said[0]}
-		for part in ${old//:/ }; do
-			case $part in
-			/usr/*) rpath+=$out${part#/usr}: ;;
-			# Another name of a file that has been done.
-			"$out"/*) continue 2 ;;
-			\$ORIGIN*) rpath+=$part: ;;
-			# Where the distribution built it, which is nowhere.
-			/build/*) ;;
-			*) fail "${file#"$out"/}: rpath $part" ;;
-			esac
-		done
+		rpath=$(rpath_of "$file" "${old#-}")
 		rpath+=$(IFS=: && printf '%s' "${directories[*]}")
-		change=(--force-rpath --set-rpath "$rpath")
-		[[ $interpreter == - ]] || change+=(--set-interpreter "$(in_trees "$interpreter")")
-		patchelf "${change[@]}" "$file"
-		for needed in "${said[@]:1}"; do
-			library_found "$needed" "$file" "$rpath" ||
-				fail "${file#"$out"/} needs $needed, which is in none of: ${trees[*]}"
+		for part in ${needed#-}; do
+			library_found "$part" "$file" "$rpath" ||
+				fail "${file#"$out"/} needs $part, which is in none of: ${trees[*]}"
 		done
+		[[ $interpreter == - ]] || rpath+=" --set-interpreter $(in_trees "$interpreter")"
+		files[$rpath]+=$file$'\n'
 	done <elf-files
+	for change in "${!files[@]}"; do
+		mapfile -t names <<<"${files[$change]%$'\n'}"
+		# shellcheck disable=SC2086  # an rpath, and an option with its value
+		patchelf --force-rpath --set-rpath $change "${names[@]}"
+	done
+}
+
+# What of a file's own rpath, if it has one, is to stay before the trees, with a colon behind each.
+rpath_of() {
+	local part
+	for part in ${2//:/ }; do
+		case $part in
+		/usr/*) printf '%s:' "$out${part#/usr}" ;;
+		\$ORIGIN*) printf '%s:' "$part" ;;
+		# Where the distribution built it, which is nowhere.
+		/build/*) ;;
+		*) fail "${1#"$out"/}: rpath $part" ;;
+		esac
+	done
 }
 
 # Whether the loader will find a library for a file with this rpath.
