@@ -43,16 +43,34 @@ unpack() {
 	find "$out" -depth -type d -empty -delete
 }
 
-# Where a path of the distribution is in one of the trees; fails if it is in none.
-in_trees() {
+# Sets REPLY to where a path of the distribution is in one of the trees; fails if it is in none.
+tree_find() {
 	local path=${1#/usr} tree
 	for tree in "${trees[@]}"; do
-		if [[ -e $tree$path ]]; then
-			printf '%s' "$tree$path"
-			return
-		fi
+		REPLY=$tree$path
+		[[ ! -e $REPLY ]] || return 0
 	done
 	return 1
+}
+
+# Prints it.
+in_trees() {
+	tree_find "$1" && printf '%s' "$REPLY"
+}
+
+# Sets REPLY to an absolute path without dots, whatever of it is a link or not there. As realpath -ms, but
+# some packages have a thousand links.
+plain_path() {
+	local part parts plain=()
+	IFS=/ read -ra parts <<<"$1"
+	for part in "${parts[@]}"; do
+		case $part in
+		'' | .) ;;
+		..) [[ ${#plain[@]} == 0 ]] || unset "plain[-1]" ;;
+		*) plain+=("$part") ;;
+		esac
+	done
+	printf -v REPLY '/%s' "${plain[@]}"
 }
 
 # A link pointed into /usr, /etc or /var, absolute or by dots: now to the same file in this tree, or in one
@@ -61,21 +79,22 @@ fix_symlinks() {
 	local link at to found
 	# Twice, since a link to a link that is still broken counts as missing.
 	for _ in 1 2; do
-		while IFS= read -r -d '' link; do
-			to=$(readlink "$link")
+		while IFS= read -r -d '' link && IFS= read -r -d '' to; do
 			[[ $to != "$NIX_STORE"/* ]] || continue
 			at=${link#"$out"}
 			[[ $at == /etc/* || $at == /var/* ]] || at=/usr$at
-			[[ $to == /* ]] || to=${at%/*}/$to
-			if found=$(in_trees "$(realpath -ms "$to")") && [[ $found != "$link" ]]; then
-				case $found in
-				"$out"/*) ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$found")" "$link" ;;
-				*) ln -sfn "$found" "$link" ;;
-				esac
+			[[ $to == /* ]] && at=$to || at=${at%/*}/$to
+			plain_path "$at"
+			tree_find "$REPLY" && [[ $REPLY != "$link" ]] || continue
+			found=$REPLY
+			if [[ $found != "$out"/* ]]; then
+				ln -sfn "$found" "$link"
+			elif plain_path "${link%/*}/$to" && [[ $to == /* || $REPLY != "$found" ]]; then
+				ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$found")" "$link"
 			fi
-		done < <(find "$out" -type l -print0)
+		done < <(find "$out" -type l -printf '%p\0%l\0')
 	done
-	find "$out" -xtype l -printf 'dropped link: %P -> %l\n' -delete
+	find "$out" -type l \( -xtype l -o -lname '/*' ! -lname "$NIX_STORE/*" \) -printf 'dropped link: %P -> %l\n' -delete
 }
 
 # Prints the programs and shared libraries among the tree's files that can take an rpath, ELF files of type
