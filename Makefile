@@ -147,8 +147,9 @@ demo:  ## as root on a fresh Debian: install everything and run the main job as 
 	share/demo
 
 .PHONY: bench
-bench:  ## print medians of 50 runs, beside bubblewrap
+bench:  ## print medians, beside bubblewrap and beside nix-shell outside of sessions
 	tests/bench/run
+	tests/bench/packages
 
 count = $(shell cat $(1) | $(CC) -fpreprocessed -dD -E -P - 2>/dev/null | grep -cv '^[[:space:]]*$$')
 

@@ -91,6 +91,12 @@ check:  ## as root: install everything and run all fast tests (T=NAME: only thos
 		$(B)/tests/soak_agents
 	tests/run $(T)
 
+.PHONY: check-starter
+check-starter:  ## as root: build all that the starter channel can have, and run it in sessions (minutes, 500 MB)
+	share/install-packages build run guest
+	share/setup
+	tests/run --only channel/starter
+
 .PHONY: check-fault
 check-fault: $(B)/tests/fault  ## as root: the installed helper fails at every system call, in every way
 	tests/fault/run all

@@ -40,34 +40,49 @@ static void variable_add(struct launch *launch, char *variable)
 	launch->job.environment[launch->job.environment_count++] = variable;
 }
 
+// Says why the channel has no package of this name.
+static bool package_missing(const struct package_table *table, const struct package_table *more,
+			    const char *name, struct failure *failure)
+{
+	char names[PACKAGE_NAMES_SIZE];
+	struct package package;
+
+	if (package_find(more, name, &package))
+		return fail(failure,
+			    "-p: '%s' is not in this machine's channel, which could have it; an "
+			    "administrator adds it with: lodger-channel starter --with %s",
+			    name, name);
+	if (package_near(table, name, names) > 0)
+		return fail(failure,
+			    "-p: the channel has no package '%s'; it has %s; lodger packages lists "
+			    "all",
+			    name, names);
+	return fail(failure,
+		    "-p: the channel has no package '%s', nor one with a name like it; lodger "
+		    "packages lists all",
+		    name);
+}
+
 // Refuses packages that the channel does not have, before anything is made for them. A channel
 // without a table is nix-shell's to complain about.
 static bool packages_check(const char *channel, const struct options *options,
 			   struct failure *failure)
 {
-	struct package_table table;
+	struct package_table table, more;
 	struct package package;
 	struct failure ignored;
 	bool good = true;
 
 	if (options->package_count == 0 || !package_table_open(&table, channel, &ignored))
 		return true;
+	package_table_open_more(&more, channel);
 	for (size_t i = 0; good && i < options->package_count; i++) {
 		const char *name = options->packages[i];
-		char names[PACKAGE_NAMES_SIZE];
 
-		if (package_find(&table, name, &package))
-			continue;
-		good = package_near(&table, name, names) > 0
-			       ? fail(failure,
-				      "-p: the channel has no package '%s'; it has %s; lodger packages "
-				      "lists all",
-				      name, names)
-			       : fail(failure,
-				      "-p: the channel has no package '%s', nor one with a name like "
-				      "it; lodger packages lists all",
-				      name);
+		good = package_find(&table, name, &package) ||
+		       package_missing(&table, &more, name, failure);
 	}
+	package_table_close(&more);
 	package_table_close(&table);
 	return good;
 }

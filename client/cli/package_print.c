@@ -40,6 +40,9 @@ void package_print(const struct package_widths *widths, const struct package *pa
 
 	if (package->size != PACKAGE_SIZE_UNKNOWN)
 		size_format(size, package->size);
+	else if (package->column[PACKAGE_SIZE].length == 1 &&
+		 *package->column[PACKAGE_SIZE].text == '-')
+		strcpy(size, "-");
 	printf("%-*s  %-*s  %6s", widths->attribute,
 	       column_text(attribute, package, PACKAGE_ATTRIBUTE), widths->version,
 	       column_text(version, package, PACKAGE_VERSION), local ? "local" : size);

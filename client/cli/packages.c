@@ -13,9 +13,11 @@
 #include "package_table.h"
 #include "providers.h"
 
+enum where { LOCAL, TO_FETCH, NOT_IN_CHANNEL };
+
 struct listed {
 	struct package package;
-	bool local;
+	enum where where;
 };
 
 struct listing {
@@ -45,22 +47,23 @@ static bool package_fits(const struct package *package, const char *pattern)
 	       column_fits(package, PACKAGE_DESCRIPTION, pattern);
 }
 
-static bool package_local(const struct package *package)
+static enum where package_where(const struct package_table *table, const struct package *package)
 {
 	autofree char *path = package_text(package, PACKAGE_PATH);
 
-	return path && store_has(path);
+	if (table->more)
+		return NOT_IN_CHANNEL;
+	return path && store_has(path) ? LOCAL : TO_FETCH;
 }
 
-static bool listing_add(struct listing *listing, const struct package *package)
+static bool listing_add(struct listing *listing, const struct package *package, enum where where)
 {
 	struct listed *list = reallocarray(listing->list, listing->count + 1, sizeof(*list));
 
 	if (!list)
 		return false;
 	listing->list = list;
-	list[listing->count++] =
-		(struct listed){ .package = *package, .local = package_local(package) };
+	list[listing->count++] = (struct listed){ .package = *package, .where = where };
 	return true;
 }
 
@@ -75,7 +78,8 @@ static bool listing_make(struct listing *listing, const struct package_table *ta
 	if (word && !pattern)
 		return fail(failure, "packages: out of memory");
 	while (package_next(table, &at, &package))
-		if (package_fits(&package, pattern) && !listing_add(listing, &package))
+		if (package_fits(&package, pattern) &&
+		    !listing_add(listing, &package, package_where(table, &package)))
 			return fail(failure, "packages: out of memory");
 	return true;
 }
@@ -84,6 +88,7 @@ static int listing_print(const struct listing *listing, const struct options *op
 			 struct failure *failure)
 {
 	struct package_widths widths = PACKAGE_WIDTHS;
+	const enum where last = options->cached ? LOCAL : NOT_IN_CHANNEL;
 	json_t *array = options->json ? json_array() : NULL;
 
 	for (size_t i = 0; i < listing->count; i++)
@@ -92,18 +97,18 @@ static int listing_print(const struct listing *listing, const struct options *op
 		package_print_head(&widths);
 		printf("  DESCRIPTION\n");
 	}
-	for (int remote = 0; remote <= (options->cached ? 0 : 1); remote++) {
+	for (enum where where = LOCAL; where <= last; where++) {
 		for (size_t i = 0; i < listing->count; i++) {
 			const struct listed *listed = &listing->list[i];
 
-			if (listed->local == remote)
+			if (listed->where != where)
 				continue;
 			if (array) {
 				json_array_append_new(
-					array, package_json(&listed->package, listed->local));
+					array, package_json(&listed->package, where == LOCAL));
 				continue;
 			}
-			package_print(&widths, &listed->package, listed->local);
+			package_print(&widths, &listed->package, where == LOCAL);
 			printf("  ");
 			package_print_column(&listed->package, PACKAGE_DESCRIPTION);
 			printf("\n");
@@ -114,16 +119,20 @@ static int listing_print(const struct listing *listing, const struct options *op
 
 int packages_run(const struct options *options, struct failure *failure)
 {
-	struct package_table table;
+	struct package_table table, more;
 	struct listing listing = { 0 };
 	char channel[STORE_PATH_SIZE];
 	int result = FAILED;
 
 	if (!channel_here(channel, failure) || !package_table_open(&table, channel, failure))
 		return FAILED;
-	if (listing_make(&listing, &table, options, failure))
+	package_table_open_more(&more, channel);
+	// As JSON, for programs, only what they can have.
+	if (listing_make(&listing, &table, options, failure) &&
+	    (options->json || listing_make(&listing, &more, options, failure)))
 		result = listing_print(&listing, options, failure);
 	free(listing.list);
+	package_table_close(&more);
 	package_table_close(&table);
 	return result;
 }

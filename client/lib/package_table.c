@@ -19,13 +19,14 @@
 // A beginning shorter than this says nothing.
 #define NEAR_LEAST 2
 
-bool package_table_open(struct package_table *table, const char *channel, struct failure *failure)
+static bool table_map(struct package_table *table, const char *channel, const char *name,
+		      struct failure *failure)
 {
 	char path[PATH_MAX];
 	struct stat status;
 
 	*table = (struct package_table){ .text = "" };
-	snprintf(path, sizeof(path), "%s/packages.tsv", channel);
+	snprintf(path, sizeof(path), "%s/%s", channel, name);
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return fail(failure, "reading the channel's packages: %s: %s", path,
@@ -41,6 +42,19 @@ bool package_table_open(struct package_table *table, const char *channel, struct
 	table->text = table->mapped;
 	table->size = (size_t)status.st_size;
 	return true;
+}
+
+bool package_table_open(struct package_table *table, const char *channel, struct failure *failure)
+{
+	return table_map(table, channel, "packages.tsv", failure);
+}
+
+void package_table_open_more(struct package_table *table, const char *channel)
+{
+	struct failure ignored;
+
+	(void)table_map(table, channel, "more.tsv", &ignored);
+	table->more = true;
 }
 
 void package_table_close(struct package_table *table)
@@ -71,7 +85,8 @@ static uint64_t size_read(const char *text, size_t length)
 	return size;
 }
 
-static bool line_read(const char *line, size_t length, struct package *package)
+static bool line_read(const struct package_table *table, const char *line, size_t length,
+		      struct package *package)
 {
 	const char *end = line + length;
 	int count = 0;
@@ -91,8 +106,8 @@ static bool line_read(const char *line, size_t length, struct package *package)
 	package->size =
 		size_read(package->column[PACKAGE_SIZE].text, package->column[PACKAGE_SIZE].length);
 	return count > PACKAGE_DESCRIPTION && package->column[PACKAGE_ATTRIBUTE].length > 0 &&
-	       store_path_valid(package->column[PACKAGE_PATH].text,
-				package->column[PACKAGE_PATH].length);
+	       (table->more || store_path_valid(package->column[PACKAGE_PATH].text,
+						package->column[PACKAGE_PATH].length));
 }
 
 bool package_next(const struct package_table *table, size_t *at, struct package *package)
@@ -102,7 +117,7 @@ bool package_next(const struct package_table *table, size_t *at, struct package 
 		const size_t length = line_length(table, *at);
 
 		*at += length + 1;
-		if (line_read(line, length, package))
+		if (line_read(table, line, length, package))
 			return true;
 	}
 	return false;
@@ -132,7 +147,8 @@ bool package_find(const struct package_table *table, const char *attribute, stru
 		const int order = attribute_compare(table, line, attribute);
 
 		if (order == 0)
-			return line_read(table->text + line, line_length(table, line), package);
+			return line_read(table, table->text + line, line_length(table, line),
+					 package);
 		if (order > 0)
 			high = line;
 		else

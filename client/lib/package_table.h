@@ -24,6 +24,7 @@ struct package_table {
 	const char *text;
 	size_t size;
 	void *mapped;
+	bool more; // without store paths
 };
 
 // A line; what it points to is the table's, and not terminated.
@@ -37,10 +38,14 @@ struct package {
 
 // Maps the table of the channel at `channel`. False, with `failure`: it has none.
 bool package_table_open(struct package_table *table, const char *channel, struct failure *failure);
+// Maps the table of what the channel could have besides, more.tsv: of the same form, sorted alike, with "-"
+// for all but name and description. Not every channel has one; without it the table is empty.
+void package_table_open_more(struct package_table *table, const char *channel);
 void package_table_close(struct package_table *table);
 
 // Reads the first line at or behind *at that is one of a package, and moves *at behind it. Lines
-// without a store path or with too few columns are passed over. False: there are no more.
+// with too few columns or, but of what there is besides, without a store path are passed over. False:
+// there are no more.
 bool package_next(const struct package_table *table, size_t *at, struct package *package);
 
 // Finds the package called `attribute`.

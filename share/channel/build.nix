@@ -1,15 +1,21 @@
 # Builds the starter channel out of packages.nix and a lock file. Evaluated by root's
 # lodger-channel alone; what sessions see is default.nix, inside the result.
 #
-#   plan      text: one line a group that is wanted, its name and the packages to start from
+#   plan      text: one line a group that is wanted, its name, the packages to start from and, behind
+#             "!", what they are to do without
 #   names     text: one line an attribute name that can be wanted, and its group
 #   assumed   text: one line a package that apt is to take for installed
+#   located   text: one line a package, its name and where it is in the store; needs `debs`
 #   channel   the channel's derivation; needs `lock`
 {
-  # Attribute names, separated by blanks; empty for all.
+  # Attribute names, separated by blanks; empty for those that a channel has unless told otherwise.
   wanted ? "",
+  # More of them.
+  also ? "",
   # Path of the lock file that lodger-channel made for the plan.
   lock ? null,
+  # Path of a file with one line a package: name, SHA256, name in the store.
+  debs ? null,
   # Where Lodger's programs are installed.
   libexec ? "/usr/local/libexec/lodger",
 }:
@@ -19,6 +25,7 @@ let
     concatLists
     concatStringsSep
     elem
+    elemAt
     filter
     head
     isString
@@ -33,11 +40,28 @@ let
   usesOf = name: (groupOf name).uses or [ ];
   line = words: concatStringsSep " " words + "\n";
   text = concatStringsSep "";
+  parts = separator: all: filter (part: isString part && part != "") (split separator all);
+  wordsOf = parts " ";
+  linesOf = parts "\n";
+
+  # Where a file of this SHA256 and name is in the store.
+  placeOf =
+    sha256: name:
+    (derivation {
+      inherit name;
+      system = "none";
+      builder = "none";
+      outputHash = sha256;
+      outputHashAlgo = "sha256";
+      outputHashMode = "flat";
+    }).outPath;
 
   # A group with all the groups it uses, directly or not.
   withUses = name: [ name ] ++ concatLists (map withUses (usesOf name));
-  wantedNames = filter (word: isString word && word != "") (split " " wanted);
-  isWanted = name: wanted == "" || filter (n: elem n wantedNames) (groupOf name).names != [ ];
+  hasName = words: name: filter (n: elem n (wordsOf words)) (groupOf name).names != [ ];
+  isWanted =
+    name:
+    hasName also name || (if wanted == "" then !((groupOf name).more or false) else hasName wanted name);
   inPlan = concatLists (map withUses (table.base ++ filter isWanted (attrNames table.groups)));
   groups = filter (name: elem name inPlan) (attrNames table.groups);
 
@@ -55,7 +79,7 @@ let
   # Without its epoch, which says nothing about the program.
   versionOf =
     name: attribute:
-    builtins.elemAt (builtins.match "([0-9]+:)?(.*)" (debOf name attribute).version) 1;
+    elemAt (builtins.match "([0-9]+:)?(.*)" (debOf name attribute).version) 1;
 
   # The versions of the tools that matter are in the lock, so that another patchelf makes another
   # channel.
@@ -79,6 +103,12 @@ let
             links = (groupOf name).links or { };
           in
           map (link: "${link}=${links.${link}}") (attrNames links);
+        moved = (groupOf name).moved or [ ];
+        environment =
+          let
+            variables = (groupOf name).environment or { };
+          in
+          map (variable: "${variable}=${variables.${variable}}") (attrNames variables);
         gccWrapper = if name == "gcc" then builtins.readFile ./gcc-wrapper.sh else "";
         ldWrapper = if name == "gcc" then builtins.readFile ./ld-wrapper.sh else "";
       };
@@ -118,6 +148,21 @@ let
       ]
     else
       [ name ];
+  # What the channel could have besides.
+  moreRowsOf =
+    name:
+    map (
+      attribute:
+      concatStringsSep "\t" [
+        attribute
+        "-"
+        "-"
+        "-"
+        "${(groupOf name).description} (not in this channel; an administrator adds it with: lodger-channel starter --with ${attribute})"
+        "-"
+      ]
+      + "\n"
+    ) (concatLists (map (if elem "python3" groups then aliases else attribute: [ attribute ]) (groupOf name).names));
   # The last column is for channel.sh alone: the package whose programs the attribute stands for, or
   # "-" for all of the tree's.
   row =
@@ -141,7 +186,12 @@ let
     ) (concatLists (map aliases (groupOf name).names));
 in
 {
-  plan = text (map (name: line ([ name ] ++ (groupOf name).debs)) groups);
+  plan = text (
+    map (
+      name:
+      line ([ name ] ++ (groupOf name).debs ++ map (deb: "!${deb}") ((groupOf name).without or [ ]))
+    ) groups
+  );
   names = text (
     concatLists (
       map (
@@ -154,6 +204,15 @@ in
     )
   );
   assumed = text (map (name: line [ name ]) table.assumed);
+  located = text (
+    map (
+      words:
+      line [
+        (head words)
+        (placeOf (elemAt words 1) (elemAt words 2))
+      ]
+    ) (map wordsOf (linesOf (builtins.readFile debs)))
+  );
 
   channel = import ./channel.nix {
     inherit (locked) sqlite tools;
@@ -165,6 +224,7 @@ in
       [ (row stdenv "stdenv" "1" "what a shell starts from: setup, bash and basic tools" "-") ]
       ++ concatLists (map rowsOf groups)
     );
+    more = text (concatLists (map moreRowsOf (filter (name: !elem name groups) (attrNames table.groups))));
     lock = builtins.readFile lock;
     default = builtins.readFile ./default.nix;
     # Nothing of it is for sessions to build, and nothing for their daemon to fetch.

@@ -6,6 +6,7 @@ import ./builder.nix "lodger-channel" ./channel.sh (
   // {
     passAsFile = [
       "packages"
+      "more"
       "lock"
       "default"
       "closure"

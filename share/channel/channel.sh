@@ -39,6 +39,7 @@ table() {
 
 mkdir "$out" "$out/commands"
 cp "$defaultPath" "$out/default.nix"
+LC_ALL=C sort "$morePath" >"$out/more.tsv"
 cp "$lockPath" "$out/lock.json"
 cp "$closurePath" "$out/closure"
 cp "$settingsPath" "$out/nix.conf"

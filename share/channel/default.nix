@@ -20,12 +20,14 @@ let
   # depend on all of it. Each path gets its own dependency back below, by storePath.
   table = builtins.unsafeDiscardStringContext (builtins.readFile ./packages.tsv);
   parts = separator: text: filter (part: isString part && part != "") (split separator text);
-  # Columns: attribute name, version, store path, .drv, description, size.
-  rows = map (parts "\t") (parts "\n" table);
+  # Columns: attribute name, version, store path, .drv, description, size. What the channel does not
+  # have, though it could, is in a table of the same form.
+  rows = map (parts "\t") (parts "\n" table ++ parts "\n" (builtins.readFile ./more.tsv));
 
   package =
     row:
     let
+      attribute = elemAt row 0;
       path = elemAt row 2;
       self = {
         type = "derivation";
@@ -42,7 +44,10 @@ let
         meta.description = elemAt row 4;
       };
     in
-    self;
+    if path == "-" then
+      throw "${attribute} is not in this machine's channel, which could have it; an administrator adds it with: lodger-channel starter --with ${attribute}"
+    else
+      self;
 
   # The rows whose names match, by the part of the name that the pattern's group takes.
   packagesLike =

@@ -42,6 +42,7 @@ import ./channel.nix {
       + "\n"
     ) packages
   );
+  more = "";
   lock = file "lock.json";
   closure = file "closure";
   settings = file "settings";

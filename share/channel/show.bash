@@ -73,6 +73,8 @@ status() {
 	channel_summary "$channel"
 	printf 'kind: %s\n' "$(channel_kind "$channel")"
 	[[ $(channel_kind "$channel") != pin ]] || pin_print "$channel/lock.json"
+	[[ ! -s $channel/more.tsv ]] ||
+		printf 'not in it: %s (starter --with NAME, or --all)\n' "$(cut -f 1 "$channel/more.tsv" | xargs)"
 	printf 'whole: yes\nrooted: yes\n'
 	previous=$(channel_previous "$channel")
 	printf 'previous: %s\n' "${previous:-none}"

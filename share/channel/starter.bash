@@ -10,6 +10,13 @@ nix_text() {
 
 # --- apt: which packages, of which checksum --------------------------------------------------
 
+# What apt's list of what is installed says of a package.
+apt_installed() {
+	printf '%s\n' "Package: $1" 'Status: install ok installed' 'Architecture: all' \
+		'Multi-Arch: foreign' 'Version: 9999' 'Maintainer: root <root@localhost>' \
+		'Description: not needed in the store' ''
+}
+
 # Makes apt's configuration for this run in $work: the system's sources and signed indexes, but an
 # empty system, so that the closure holds everything down to libc; the distribution's packages only.
 apt_setup() {
@@ -19,9 +26,7 @@ apt_setup() {
 	chown _apt "$work/apt/debs"
 	nix_text assumed >"$work/assumed"
 	while read -r name; do
-		printf '%s\n' "Package: $name" 'Status: install ok installed' 'Architecture: all' \
-			'Multi-Arch: foreign' 'Version: 9999' 'Maintainer: root <root@localhost>' \
-			'Description: not needed in the store' ''
+		apt_installed "$name"
 	done <"$work/assumed" >"$work/apt/status"
 	printf '%s\n' 'Package: *' "Pin: release o=$ORIGIN" 'Pin-Priority: 990' '' \
 		'Package: *' 'Pin: release a=*' 'Pin-Priority: -1' >"$work/apt/preferences"
@@ -40,13 +45,23 @@ apt_setup() {
 	)
 }
 
-# Asks apt for the closure of one group. Adds to deb_version, deb_architecture, deb_sha256 and
-# group_debs.
+# Asks apt for the closure of one group, given as in the plan. Adds to deb_version, deb_architecture,
+# deb_sha256 and group_debs.
 apt_closure() {
-	local group=$1 uri file _size hash name version architecture
+	local group=$1 status=$work/apt/status uri file _size hash name version architecture debs=()
 	shift
-	apt-get "${apt_options[@]}" --print-uris install "$@" >"$work/uris" ||
-		die "apt cannot resolve: $* (if its lists are old or missing: apt-get update)"
+	for name in "$@"; do
+		[[ $name == !* ]] || debs+=("$name")
+	done
+	if [[ ${#debs[@]} != $# ]]; then
+		status+=-$group
+		cp "$work/apt/status" "$status"
+		for name in "$@"; do
+			[[ $name != !* ]] || apt_installed "${name#!}"
+		done >>"$status"
+	fi
+	apt-get "${apt_options[@]}" -o "Dir::State::status=$status" --print-uris install "${debs[@]}" >"$work/uris" ||
+		die "apt cannot resolve: ${debs[*]} (if its lists are old or missing: apt-get update)"
 	while read -r uri file _size hash; do
 		[[ $file =~ ^([a-z0-9][a-z0-9+.-]*)_([A-Za-z0-9.+~%-]+)_([a-z0-9]+)\.deb$ ]] ||
 			die "apt names a file of unknown form: $file"
@@ -57,7 +72,7 @@ apt_closure() {
 		deb_sha256[$name]=${BASH_REMATCH[1]}
 		group_debs[$group]+=" $name"
 	done <"$work/uris"
-	[[ -n ${group_debs[$group]-} ]] || die "apt found nothing to download for: $*"
+	[[ -n ${group_debs[$group]-} ]] || die "apt found nothing to download for: ${debs[*]}"
 }
 
 # --- packages as store paths -----------------------------------------------------------------
@@ -80,11 +95,14 @@ deb_verify() {
 # Where each package is, or will be, in the store: its checksum and name alone decide that. Fills
 # deb_path and, with those that are not there yet, deb_missing.
 deb_locate() {
-	local name invalid
+	local name path invalid
 	for name in "${!deb_sha256[@]}"; do
-		deb_path[$name]=$(nix-store --print-fixed-path sha256 "${deb_sha256[$name]}" \
-			"$(deb_store_name "$name")")
-	done
+		printf '%s %s %s\n' "$name" "${deb_sha256[$name]}" "$(deb_store_name "$name")"
+	done >"$work/debs"
+	nix_text located --read-only --argstr debs "$work/debs" >"$work/located"
+	while read -r name path; do
+		deb_path[$name]=$path
+	done <"$work/located"
 	invalid=" $(nix-store --check-validity --print-invalid "${deb_path[@]}" | tr '\n' ' ')"
 	deb_missing=()
 	for name in "${!deb_path[@]}"; do
@@ -95,7 +113,7 @@ deb_locate() {
 # Downloads the packages that are missing and puts them into the store. Links under $ROOTS/building
 # keep a garbage collection from taking them before they are used.
 deb_fetch() {
-	local name file files added specs=()
+	local name file files added specs=() complete=() paths=()
 	for name in "${deb_missing[@]}"; do
 		specs+=("$name=${deb_version[$name]}")
 	done
@@ -110,11 +128,13 @@ deb_fetch() {
 		file=$work/$(deb_store_name "$name")
 		mv "${files[0]}" "$file"
 		ln -sfn "${deb_path[$name]}" "$ROOTS/building/$name"
-		added=$(nix-store --add-fixed sha256 "$file")
-		[[ $added == "${deb_path[$name]}" ]] ||
-			die "$name went to $added in the store, not to ${deb_path[$name]}; refused"
-		rm "$file"
+		complete+=("$file")
+		paths+=("${deb_path[$name]}")
 	done
+	added=$(nix-store --add-fixed sha256 "${complete[@]}")
+	[[ $added == "$(printf '%s\n' "${paths[@]}")" ]] ||
+		die "packages went elsewhere in the store than their checksums say; refused: ${added//$'\n'/ }"
+	rm "${complete[@]}"
 }
 
 # Writes the lock: everything that decides what is built. Names, versions and hashes were matched
@@ -158,17 +178,40 @@ attributes_known() {
 	done
 }
 
+# What plain `starter` takes besides the default: what of the rest the starter in use has.
+attributes_kept() {
+	local channel
+	channel=$(channel_current)
+	[[ -e $channel/lock.json && $(channel_kind "$channel") == starter ]] || return 0
+	jq -r '.groups | keys[]' "$channel/lock.json" >"$work/groups"
+	nix_text names | awk 'NR == FNR { has[$1]; next } $2 in has { printf "%s ", $1 }' "$work/groups" -
+}
+
 starter() {
 	local -A deb_version=() deb_architecture=() deb_sha256=() deb_path=() group_debs=()
 	local -a deb_missing=() apt_options=()
-	local wanted='' group debs drv channel
+	local wanted='' also='' kept=1 group debs drv channel
 
 	while [[ $# -gt 0 ]]; do
 		case $1 in
 		--attr)
 			[[ $# -gt 1 ]] || die "starter: --attr needs a name"
 			wanted+=" $2"
+			kept=
 			shift 2
+			;;
+		--with)
+			[[ $# -gt 1 ]] || die "starter: --with needs a name"
+			also+=" $2"
+			shift 2
+			;;
+		--all)
+			also=$(nix_setup && nix_text names | cut -d ' ' -f 1 | tr '\n' ' ')
+			shift
+			;;
+		--default)
+			kept=
+			shift
 			;;
 		--help)
 			usage
@@ -185,10 +228,13 @@ starter() {
 	mkdir -p "$ROOTS/building"
 	# shellcheck disable=SC2086
 	[[ -z $wanted ]] || wanted=$(attributes_known $wanted)
+	# shellcheck disable=SC2086
+	[[ -z $also ]] || also=$(attributes_known $also)
+	[[ -z $kept ]] || also+=$(attributes_kept)
 
 	say "asking apt which packages are needed"
 	apt_setup
-	nix_text plan --argstr wanted "$wanted" >"$work/plan"
+	nix_text plan --argstr wanted "$wanted" --argstr also "$also" >"$work/plan"
 	while read -r group debs; do
 		# shellcheck disable=SC2086
 		apt_closure "$group" $debs
@@ -198,7 +244,7 @@ starter() {
 	lock_write >"$work/lock.json"
 
 	say "building (what is in the store already is not built again)"
-	drv=$(nix-instantiate "$DATA/build.nix" -A channel --argstr wanted "$wanted" \
+	drv=$(nix-instantiate "$DATA/build.nix" -A channel --argstr wanted "$wanted" --argstr also "$also" \
 		--argstr lock "$work/lock.json" --argstr libexec "$LODGER_LIBEXEC" --add-root "$ROOTS/building/drv")
 	channel=$(nix-store --realise "$drv" --no-build-output --add-root "$ROOTS/building/channel") ||
 		die "the build failed (above); the channel in use is unchanged"

@@ -4,12 +4,15 @@
 #   debs        .deb files        uses     trees whose libraries and programs it may use
 #   propagates  trees for nix-support/propagated-build-inputs
 #   kind        which finish_KIND to run             links  more links, name=target
+#   moved       names to be changed in texts         environment  variables of its programs, name=value
 
 # shellcheck shell=bash disable=SC2154  # nix gives the variables
 shopt -s nullglob
 read -ra debs <<<"$debs"
 read -ra uses <<<"$uses"
 read -ra links <<<"$links"
+read -ra moved <<<"$moved"
+read -ra environment <<<"$environment"
 trees=("$out" "${uses[@]}")
 
 fail() {
@@ -34,66 +37,106 @@ unpack() {
 	[[ ! -d root/usr/share/doc ]] ||
 		find root/usr/share/doc ! -type d ! -name copyright -delete
 	mv root/usr "$out"
-	[[ ! -d root/etc ]] || mv root/etc "$out/etc"
+	for name in etc var; do
+		[[ ! -d root/$name ]] || mv "root/$name" "$out/$name"
+	done
 	find "$out" -depth -type d -empty -delete
 }
 
-# Where a path of the distribution is in one of the trees; fails if it is in none.
-in_trees() {
+# Sets REPLY to where a path of the distribution is in one of the trees; fails if it is in none.
+tree_find() {
 	local path=${1#/usr} tree
 	for tree in "${trees[@]}"; do
-		if [[ -e $tree$path ]]; then
-			printf '%s' "$tree$path"
-			return
-		fi
+		REPLY=$tree$path
+		[[ ! -e $REPLY ]] || return 0
 	done
 	return 1
 }
 
-# A link pointed into /usr or /etc, absolute or by dots: now to the same file in this tree, or in one
+# Prints it.
+in_trees() {
+	tree_find "$1" && printf '%s' "$REPLY"
+}
+
+# Sets REPLY to an absolute path without dots, whatever of it is a link or not there. As realpath -ms, but
+# some packages have a thousand links.
+plain_path() {
+	local part parts plain=()
+	IFS=/ read -ra parts <<<"$1"
+	for part in "${parts[@]}"; do
+		case $part in
+		'' | .) ;;
+		..) [[ ${#plain[@]} == 0 ]] || unset "plain[-1]" ;;
+		*) plain+=("$part") ;;
+		esac
+	done
+	printf -v REPLY '/%s' "${plain[@]}"
+}
+
+# A link pointed into /usr, /etc or /var, absolute or by dots: now to the same file in this tree, or in one
 # it uses. What is in neither (documentation of others, update-alternatives) goes.
 fix_symlinks() {
 	local link at to found
 	# Twice, since a link to a link that is still broken counts as missing.
 	for _ in 1 2; do
-		while IFS= read -r -d '' link; do
-			to=$(readlink "$link")
+		while IFS= read -r -d '' link && IFS= read -r -d '' to; do
 			[[ $to != "$NIX_STORE"/* ]] || continue
 			at=${link#"$out"}
-			[[ $at == /etc/* ]] || at=/usr$at
-			[[ $to == /* ]] || to=${at%/*}/$to
-			if found=$(in_trees "$(realpath -ms "$to")") && [[ $found != "$link" ]]; then
-				case $found in
-				"$out"/*) ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$found")" "$link" ;;
-				*) ln -sfn "$found" "$link" ;;
-				esac
+			[[ $at == /etc/* || $at == /var/* ]] || at=/usr$at
+			[[ $to == /* ]] && at=$to || at=${at%/*}/$to
+			plain_path "$at"
+			tree_find "$REPLY" && [[ $REPLY != "$link" ]] || continue
+			found=$REPLY
+			if [[ $found != "$out"/* ]]; then
+				ln -sfn "$found" "$link"
+			elif plain_path "${link%/*}/$to" && [[ $to == /* || $REPLY != "$found" ]]; then
+				ln -sfn "$(realpath -ms --relative-to="${link%/*}" "$found")" "$link"
 			fi
-		done < <(find "$out" -type l -print0)
+		done < <(find "$out" -type l -printf '%p\0%l\0')
 	done
-	find "$out" -xtype l -printf 'dropped link: %P -> %l\n' -delete
+	find "$out" -type l \( -xtype l -o -lname '/*' ! -lname "$NIX_STORE/*" \) -printf 'dropped link: %P -> %l\n' -delete
 }
 
-# Prints the programs and shared libraries among the tree's files that can take an rpath: ELF files
-# of type EXEC or DYN with a dynamic section.
+# Prints the programs and shared libraries among the tree's files that can take an rpath, ELF files of type
+# EXEC or DYN with a dynamic section, each once: interpreter, rpath, needed libraries and name. What there
+# is none of is "-".
 elf_files() {
 	find "$out" -type f -print0 | perl -0ne '
 		chomp;
 		open my $file, "<:raw", $_ or die "$_: $!\n";
-		my $head;
-		read $file, $head, 64;
+		next if $seen{join " ", (stat $file)[0, 1]}++;
+		sub part { seek $_[0], $_[1], 0; read $_[0], my $bytes, $_[2]; return $bytes }
+		my $head = part($file, 0, 64);
 		next unless length $head == 64 and $head =~ /^\x7fELF\x02\x01/;
 		my ($type, $at, $size, $count) = unpack "x16 v x14 Q< x14 v v", $head;
 		next unless $type == 2 or $type == 3;
-		seek $file, $at, 0;
-		read $file, my $table, $size * $count;
-		print "$_\n" if grep { unpack("V", substr($table, $_ * $size, 4)) == 2 } 0 .. $count - 1;
+		my (@loads, $interpreter, @entries);
+		for (unpack "(a$size)$count", part($file, $at, $size * $count)) {
+			my ($kind, $offset, $address, $length) = unpack "V x4 Q< Q< x8 Q<", $_;
+			push @loads, [$address, $offset, $length] if $kind == 1;
+			@entries = unpack "(Q<2)*", part($file, $offset, $length) if $kind == 2;
+			$interpreter = unpack "Z*", part($file, $offset, $length) if $kind == 3;
+		}
+		next unless @entries;
+		my %of;
+		while (my ($tag, $value) = splice @entries, 0, 2) {
+			last unless $tag;
+			push @{$of{$tag}}, $value;
+		}
+		my ($strings) = map { $of{5}[0] - $_->[0] + $_->[1] }
+			grep { $of{5}[0] >= $_->[0] and $of{5}[0] < $_->[0] + $_->[2] } @loads;
+		my $text = part($file, $strings, $of{10}[0]);
+		my @needed = map { unpack "x$_ Z*", $text } @{$of{1}};
+		my ($rpath) = map { unpack "x$_ Z*", $text } @{$of{29}}, @{$of{15}};
+		print join("\t", map { length ? $_ : "-" } $interpreter, $rpath, "@needed", $_), "\n";
 	'
 }
 
 # Every ELF file gets the loader of the C library's tree, and an rpath of this tree and those it
 # uses. RPATH, not RUNPATH: it holds for libraries loaded later too, and before LD_LIBRARY_PATH.
 fix_elf() {
-	local directories=() tree file interpreter rpath part old needed
+	local directories=() tree file interpreter rpath old needed part change names
+	local -A files=()
 	for tree in "${trees[@]}"; do
 		for part in "$tree"/lib/*-linux-gnu* "$tree"/lib; do
 			if compgen -G "$part/*.so*" >/dev/null; then
@@ -102,30 +145,39 @@ fix_elf() {
 		done
 	done
 	elf_files >elf-files
-	while IFS= read -r file; do
+	while IFS=$'\t' read -r interpreter old needed file; do
 		case ${file##*/} in
 		# The loader and the C library need nothing else, and patchelf breaks them.
 		ld-linux*.so.* | libc.so.6) continue ;;
 		esac
-		rpath=
-		old=$(patchelf --print-rpath "$file")
-		for part in ${old//:/ }; do
-			case $part in
-			/usr/*) rpath+=$out${part#/usr}: ;;
-			\$ORIGIN*) rpath+=$part: ;;
-			*) fail "${file#"$out"/}: rpath $part" ;;
-			esac
-		done
+		rpath=$(rpath_of "$file" "${old#-}")
 		rpath+=$(IFS=: && printf '%s' "${directories[*]}")
-		patchelf --force-rpath --set-rpath "$rpath" "$file"
-		if interpreter=$(patchelf --print-interpreter "$file" 2>/dev/null); then
-			patchelf --set-interpreter "$(in_trees "$interpreter")" "$file"
-		fi
-		for needed in $(patchelf --print-needed "$file"); do
-			library_found "$needed" "$file" "$rpath" ||
-				fail "${file#"$out"/} needs $needed, which is in none of: ${trees[*]}"
+		for part in ${needed#-}; do
+			library_found "$part" "$file" "$rpath" ||
+				fail "${file#"$out"/} needs $part, which is in none of: ${trees[*]}"
 		done
+		[[ $interpreter == - ]] || rpath+=" --set-interpreter $(in_trees "$interpreter")"
+		files[$rpath]+=$file$'\n'
 	done <elf-files
+	for change in "${!files[@]}"; do
+		mapfile -t names <<<"${files[$change]%$'\n'}"
+		# shellcheck disable=SC2086  # an rpath, and an option with its value
+		patchelf --force-rpath --set-rpath $change "${names[@]}"
+	done
+}
+
+# What of a file's own rpath, if it has one, is to stay before the trees, with a colon behind each.
+rpath_of() {
+	local part
+	for part in ${2//:/ }; do
+		case $part in
+		/usr/*) printf '%s:' "$out${part#/usr}" ;;
+		\$ORIGIN*) printf '%s:' "$part" ;;
+		# Where the distribution built it, which is nowhere.
+		/build/*) ;;
+		*) fail "${1#"$out"/}: rpath $part" ;;
+		esac
+	done
 }
 
 # Whether the loader will find a library for a file with this rpath.
@@ -150,6 +202,38 @@ fix_shebangs() {
 			sed -i "1s|.*|#!$interpreter${BASH_REMATCH[3]}|" "$file"
 		fi
 	done < <(find "$out" -type f -perm /111 -print0)
+}
+
+# In scripts, modules and settings, what is in this tree now.
+fix_texts() {
+	local name place file
+	for name in "${moved[@]}"; do
+		place=$out${name#/usr}
+		[[ -e $place ]] || fail "$name is to be moved, and is not there"
+		while IFS= read -r -d '' file; do
+			# Interpreters have been seen to.
+			sed -i -e '1{/^#!/b' -e '}' -e "s|$name\\b|$place|g" "$file"
+		done < <(grep -rlIZF "$name" "$out")
+	done
+}
+
+# Programs that look for their files at the distribution's places are told of the tree's. Those that
+# are links to a program elsewhere in it may be what they are by their name.
+fix_environment() {
+	local script='#!@bash@' variable program
+	((${#environment[@]})) || return 0
+	for variable in "${environment[@]}"; do
+		variable=${variable//@lib@/$library}
+		script+=$'\n'"export ${variable%%=*}='${variable#*=}'"
+	done
+	script+=$'\nexec -a "$0" @real@ "$@"'
+	for program in "$out"/bin/*; do
+		if [[ ! -L $program ]]; then
+			wrap "$program" "$script"
+		elif [[ $(realpath "$program") != "$out"/bin/* ]]; then
+			wrapper "$program" "$(realpath "$program")" "$script"
+		fi
+	done
 }
 
 finish_plain() {
@@ -185,6 +269,24 @@ finish_python() {
 		"$out"/lib/python3*
 }
 
+# The list of plugins, which the distribution has the package make when it is installed.
+finish_graphviz() {
+	"$out/bin/dot" -c
+}
+
+# Programs are linked by the compiler that it uses, with the linker of always, and find the libraries that
+# are not Haskell's in this tree. Profiling takes a third of it all.
+finish_ghc() {
+	local directory=$out/lib/ghc compiler
+	compiler=$(in_trees /bin/gcc)
+	find "$directory" \( -name '*_p.a' -o -name '*.p_hi' -o -name '*-iserv-prof' \) -delete
+	find "$directory" -name settings -exec sed -i -e 's/-fuse-ld=gold//; s/-ld\.gold/-ld/' \
+		-e "s|\"\([a-z0-9_]*-linux-gnu-\)|\"${compiler%/*}/\1|" \
+		-e "s|(\"C compiler link flags\", \"|&-Wl,-rpath,$out/$library |" {} +
+	sed -i "s|^\(dynamic-\)\?library-dirs: .*|& $out/$library|" "$out"/var/lib/ghc/package.conf.d/{rts,ghc-bignum-*}.conf
+	"$out/bin/ghc-pkg" recache
+}
+
 # The compiler finds its own parts from where it lies; headers, start files and libraries it takes
 # from a system root. The tree is made one: usr leads to itself, the C library is linked in. The
 # linker's wrapper names the store's loader and libraries in what it makes.
@@ -212,23 +314,38 @@ finish_gcc() {
 # Puts a script in a program's place, and the program into libexec. That has to be beside bin: the
 # compiler driver finds its parts by going up from its own directory and into lib/gcc.
 wrap() {
-	local program=$1 script=$2
-	local real=$out/libexec/${program##*/}
-	shift 2
+	local program=$1 real=$out/libexec/${1##*/}
 	mkdir -p "$out/libexec"
 	mv "$program" "$real"
-	sed -e "s|@bash@|$(in_trees /bin/bash)|" -e "s|@real@|$real|" -e "s|@out@|$out|g" "$@" \
+	wrapper "$program" "$real" "${@:2}"
+}
+
+# Writes the script of a program that is elsewhere, with what sed has to replace besides.
+wrapper() {
+	local program=$1 real=$2 script=$3
+	rm -f "$program"
+	sed -e "s|@bash@|$(in_trees /bin/bash)|" -e "s|@real@|$real|" -e "s|@out@|$out|g" "${@:4}" \
 		<<<"$script" >"$program"
 	chmod 755 "$program"
 }
 
 unpack
+# Where shared libraries are, in each tree that has some.
+for tree in "${trees[@]}"; do
+	for library in "$tree"/lib/*-linux-gnu*; do
+		library=${library#"$tree/"}
+		break 2
+	done
+done
 for link in "${links[@]}"; do
-	ln -sfn "${link#*=}" "$out/${link%%=*}"
+	name=${link%%=*}
+	ln -sfn "${link#*=}" "$out/${name//@lib@/$library}"
 done
 fix_symlinks
 fix_elf
 fix_shebangs
+fix_texts
+fix_environment
 "finish_$kind"
 if [[ -n $propagates ]]; then
 	mkdir -p "$out/nix-support"

@@ -107,6 +107,10 @@ other_daemon() {
 	[[ $output == *"--attr needs a name"* ]]
 	run -1 apart starter --attr no-such-thing
 	[[ $output == *"no attribute no-such-thing"*jq* ]]
+	run -1 "$CHANNEL_TOOL" starter --with
+	[[ $output == *"--with needs a name"* ]]
+	run -1 apart starter --with no-such-thing
+	[[ $output == *"no attribute no-such-thing"*ghc* ]]
 	run -1 setpriv --reuid=65534 --clear-groups "$CHANNEL_TOOL" starter
 	[[ $output == *"must run as root"* ]]
 }
@@ -188,6 +192,24 @@ other_daemon() {
 	[[ ${lines[2]} == /nix/store/* ]]
 }
 
+@test "numpy, pandas and matplotlib combine with the others, and map no file of the host" {
+	cat >"$T/home/numbers.py" <<-'END'
+		import matplotlib
+		matplotlib.use("Agg")
+		import matplotlib.pyplot, numpy, pandas, sympy
+		print(numpy.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 8.0]).tolist())
+		frame = pandas.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]})
+		print(int((frame.a * frame.b).sum()), sympy.lambdify("x", "x + 1", "numpy")(numpy.array([1, 2])).tolist())
+		frame.plot(x="a", y="b").figure.savefig("plot.png")
+		frame.plot(x="a", y="b").figure.savefig("plot.pdf")
+		files = {line.split()[-1] for line in open("/proc/self/maps") if "/" in line}
+		print(len(files) > 50, sorted(f for f in files if not f.startswith("/nix/store/")))
+	END
+	run -0 --separate-stderr as_lodger nix-shell -p python3Packages.numpy python3Packages.pandas python3Packages.matplotlib \
+		python3Packages.sympy --run 'python3 numbers.py && head -c 4 plot.png | tail -c 3 && head -c 4 plot.pdf'
+	[ "$output" = $'[1.0, 2.0]\n32 [2, 3]\nTrue []\nPNG%PDF' ]
+}
+
 @test "gcc and g++ compile with the store's headers, and what they make maps nothing of the host" {
 	cat >"$T/home/x.c" <<-'END'
 		#include <math.h>
@@ -238,6 +260,50 @@ other_daemon() {
 	[[ $output == /nix/store/*-jq-* ]]
 	run -1 as_lodger nix-shell -p no-such-thing --run true
 	[[ $output == *"undefined variable 'no-such-thing'"* ]]
+}
+
+# attributes SCRIPT: runs it with the pieces of the tool, with a channel whose lock has what is on standard input.
+attributes() {
+	mkdir -p "$T/state" "$T/other" "$T/work"
+	cat >"$T/other/lock.json"
+	ln -sfn "$T/other" "$T/state/channel"
+	T=$T unshare --mount bash -c 'mount --bind "$T/state" /var/lib/lodger
+		. "$1"; nix_setup; work=$T/work; eval "$2"' - "$CHANNEL_TOOL" "$1"
+}
+
+@test "what was added to a starter stays in the next, of a pinned channel nothing does" {
+	run -0 --separate-stderr attributes attributes_kept <<<'{"groups": {"ghc": [], "jq": [], "gone": []}}'
+	[ "$output" = 'ghc jq ' ]
+	run -0 --separate-stderr attributes attributes_kept <<<'{"kind": "pin", "groups": {"ghc": []}}'
+	[ -z "$output" ]
+	# By default there are no compilers of hundreds of megabytes.
+	run -0 --separate-stderr attributes 'nix_text plan' <<<'{}'
+	[[ $output == *$'\ngit '* && $output == *$'\nmatplotlib '* && $output != *ghc* && $output != *octave* && $output != *ocaml* ]]
+	run -0 --separate-stderr attributes 'nix_text plan --argstr also "ghc jq"' <<<'{}'
+	[[ $output == *$'\nghc ghc'* && $output == *$'\nmatplotlib '* && $output != *octave* ]]
+	run -0 --separate-stderr attributes 'nix_text plan --argstr wanted jq --argstr also lua' <<<'{}'
+	[ "$(cut -d ' ' -f 1 <<<"$output" | xargs)" = 'bash jq libc lua tools' ]
+}
+
+@test "each attribute that the starter can have is in the channel, or in the table of what it could have" {
+	local known
+	known=$(attributes 'nix_text names' <<<'{}' | cut -d ' ' -f 1)
+	[ "$(wc -l <<<"$known")" -gt 30 ]
+	for name in $known; do
+		[ "$(cat "$CHANNEL/packages.tsv" "$CHANNEL/more.tsv" | grep -c "^$name"$'\t')" = 1 ]
+	done
+	LC_ALL=C sort -c "$CHANNEL/more.tsv"
+	# Besides, the table has python's modules by their other names, and nothing else.
+	[ -z "$(cut -f 1 "$CHANNEL/more.tsv" | grep -vxF "$known" | grep -v '^python3[0-9]*Packages\.')" ]
+}
+
+@test "a package's place in the store is worked out as the store itself does" {
+	local sum path
+	echo x >"$T/x+1_1%3a2_all.deb"
+	sum=$(sha256sum <"$T/x+1_1%3a2_all.deb")
+	echo "x ${sum%% *} x+1_1-2_all.deb" >"$T/debs"
+	path=$(NIX_REMOTE=local nix-store --print-fixed-path sha256 "${sum%% *}" x+1_1-2_all.deb)
+	[ "$(attributes 'nix_text located --read-only --argstr debs "$T/debs"' <<<'{}')" = "x $path" ]
 }
 
 @test "a second run changes nothing and needs no network" {
@@ -368,7 +434,7 @@ test_mirror() {
 	[ ! -e "$T/roots/${old##*/}" ]
 	# What was not asked for is not there.
 	CHANNEL=$(readlink "$T/state/channel") run -1 as_lodger nix-shell -p jq --run jq
-	[[ $output == *"undefined variable 'jq'"* ]]
+	[[ $output == *"jq is not in this machine's channel"*"lodger-channel starter --with jq"* ]]
 }
 
 @test "a mirror's tampered package, or none, is refused, and the channel stays" {

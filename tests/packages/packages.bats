@@ -9,7 +9,8 @@ load packages
 	[[ ${lines[0]} =~ ^ATTRIBUTE\ +VERSION\ +FETCH\ \ DESCRIPTION$ ]]
 	[ "${#lines[@]}" -gt 20 ]
 	[ "$(tail -n +2 <<<"$output" | awk '{ print $1, $2, $3 }')" = \
-		"$(cut -f 1,2 "$CHANNEL/packages.tsv" | awk -F '\t' '{ print $1, $2, "local" }')" ]
+		"$(cut -f 1,2 "$CHANNEL/packages.tsv" | awk -F '\t' '{ print $1, $2, "local" }'
+			awk -F '\t' '{ print $1, "-", "-" }' "$CHANNEL/more.tsv")" ]
 	grep -qE '^jq +[0-9][^ ]* +local  JSON processor$' <<<"$output"
 }
 
@@ -56,6 +57,8 @@ found() {
 	export FIRST
 	FIRST=$(another_channel "s|^jq\t\([^\t]*\)\t[^\t]*\(.*\)\t[0-9]*$|jq\t\1\t$ABSENT\2\t1572864|
 		s|^bash\t\([^\t]*\)\t[^\t]*\(.*\)\t[0-9]*$|bash\t\1\t$ABSENT\2|")
+	# What the channel could have besides would come after it.
+	FIRST+=$'\n'"mount --bind /dev/null $CHANNEL/more.tsv"
 	run --separate-stderr elsewhere 'eval "$FIRST"; as a lodger packages'
 	succeeds
 	[[ ${lines[-2]} =~ ^bash\ .*\ \?\ \  && ${lines[-1]} =~ ^jq\ .*\ 1\.5M\ \  ]]

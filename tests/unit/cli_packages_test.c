@@ -103,7 +103,7 @@ static int directory_make(void **state)
 
 static int directory_remove(void **state)
 {
-	static const char *const names[] = { "packages.tsv", "programs.sqlite" };
+	static const char *const names[] = { "packages.tsv", "more.tsv", "programs.sqlite" };
 	char path[100];
 
 	(void)state;
@@ -186,6 +186,31 @@ static void what_is_no_line_is_passed_over(void **state)
 		assert_false(package_find(&table, "jq", &package));
 		package_table_close(&table);
 	}
+}
+
+static void what_there_is_besides_needs_no_path(void **state)
+{
+	static const char row[] = "ghc\t-\t-\t-\tcompiler\t-\n";
+	struct package_table table, more;
+	struct package package;
+	size_t at = 0;
+
+	(void)state;
+	// A channel without such a table has nothing besides.
+	table = table_of(row);
+	package_table_open_more(&more, channel);
+	assert_false(package_next(&more, &at, &package));
+	package_table_close(&more);
+
+	file_write("more.tsv", row, strlen(row));
+	package_table_open_more(&more, channel);
+	assert_true(package_find(&more, "ghc", &package));
+	assert_column(&package, PACKAGE_DESCRIPTION, "compiler");
+	assert_true(package.size == PACKAGE_SIZE_UNKNOWN);
+	assert_true(package_next(&more, &at, &package));
+	assert_false(package_find(&table, "ghc", &package));
+	package_table_close(&more);
+	package_table_close(&table);
 }
 
 static void sizes(void **state)
@@ -512,6 +537,7 @@ int main(void)
 		cmocka_unit_test(store_paths),
 		cmocka_unit_test(lines_are_read),
 		cmocka_unit_test(what_is_no_line_is_passed_over),
+		cmocka_unit_test(what_there_is_besides_needs_no_path),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(a_table_may_fill_its_last_page),
 		cmocka_unit_test(every_name_is_found_and_no_other),
