@@ -83,9 +83,13 @@ void answer_error(const struct chat_answer *answer, char *text, size_t size)
 	json_t *document =
 		json_loadb(answer->body.data ? answer->body.data : "", answer->body.size, 0, NULL);
 
-	if (!document || !error_words(document, text, size))
-		snprintf(text, size, "%.*s", (int)answer->body.size,
-			 answer->body.size > 0 ? answer->body.data : "without a word");
+	text[0] = '\0';
+	if (document)
+		error_words(document, text, size);
+	if (text[0] == '\0' && answer->body.size > 0)
+		snprintf(text, size, "%.*s", (int)answer->body.size, answer->body.data);
+	if (text[0] == '\0')
+		snprintf(text, size, "without a word");
 	json_decref(document);
 }
 

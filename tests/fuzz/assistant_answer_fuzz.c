@@ -53,7 +53,7 @@ static bool hear(struct heard *heard, struct input input, size_t step, long stat
 		assert(heard->failure.exit_code == EXIT_LODGER);
 	} else if (heard->answer.form == ANSWER_ERROR) {
 		answer_error(&heard->answer, words, sizeof(words));
-		assert(words[0] || heard->answer.body.size > 0);
+		assert(words[0] != '\0');
 	} else {
 		assert(heard->answer.finish != CHAT_NONE);
 		assert(heard->over == (heard->answer.finish == CHAT_ENOUGH));
