@@ -217,11 +217,10 @@ static const struct row {
 	{ "api", 0, OPTIONS_MODEL, "URL", "the model is behind this URL (OpenAI's API)", NULL },
 	{ "model", 0, OPTIONS_MODEL, "NAME", "which model of the API", NULL },
 	{ "key-file", 0, OPTIONS_MODEL, "FILE", "the API's key is in this file", NULL },
-	{ "key-env", 0, OPTIONS_MODEL, "NAME", "the API's key is in this variable", NULL,
-	  offsetof(struct options, key_env) },
+	{ "key-env", 0, OPTIONS_MODEL, "NAME", "the API's key is in this variable", NULL },
 	{ "max-tokens", 0, OPTIONS_MODEL, "N", "most tokens of one answer", take_max_tokens },
 	{ "style", 0, OPTIONS_FILL, "chat|prefill|completions", "how the model is made to go on",
-	  NULL, offsetof(struct options, style) },
+	  NULL },
 	{ "prompt-file", 0, OPTIONS_MODEL, "FILE", "what the model is told first", NULL },
 	{ "turns", 0, OPTIONS_BOUNDS, "N", "most commands", take_turns },
 	{ "command-timeout", 0, OPTIONS_BOUNDS, "TIME", "most time of a command",
@@ -246,6 +245,8 @@ static const struct {
 	{ "api", offsetof(struct options, api) },
 	{ "model", offsetof(struct options, model) },
 	{ "key-file", offsetof(struct options, key_file) },
+	{ "key-env", offsetof(struct options, key_env) },
+	{ "style", offsetof(struct options, style) },
 	{ "prompt-file", offsetof(struct options, prompt_file) },
 };
 
