@@ -15,13 +15,17 @@
 #define INTERRUPT "^C"
 #define END_OF_INPUT "^D"
 #define GIVE_UP_MS 2000U
+// Packages may have to be fetched first.
+#define PREPARE_MS 600000U
+#define PREPARE_OUTPUT ((size_t)1 << 20)
 
 void fill_runner_start(struct fill_runner *runner, uint32_t session,
-		       const struct shell_options *options, const struct fill_bounds *bounds)
+		       const struct shell_options *options, const char *prepare,
+		       const struct fill_bounds *bounds)
 {
-	*runner = (struct fill_runner){ .session = session,
-					.shell_options = *options,
-					.bounds = *bounds };
+	*runner = (struct fill_runner){
+		.session = session, .shell_options = *options, .prepare = prepare, .bounds = *bounds
+	};
 }
 
 void fill_runner_end(struct fill_runner *runner)
@@ -93,7 +97,7 @@ static bool note_add(struct fill_runner *runner, const struct shell_result *resu
 		break;
 	case SHELL_FLOOD:
 		snprintf(note, sizeof(note), "[it printed more than %zu bytes, and was ended]",
-			 runner->bounds.output);
+			 result->size);
 		break;
 	case SHELL_GONE:
 		snprintf(note, sizeof(note), "[the shell has ended; the next one begins anew]");
@@ -108,19 +112,13 @@ static bool note_add(struct fill_runner *runner, const struct shell_result *resu
 
 // The shell --------------------------------------------------------------------------------------
 
-static bool ready(struct fill_runner *runner, struct failure *failure)
-{
-	if (!runner->shell)
-		runner->shell = shell_open(runner->session, &runner->shell_options, failure);
-	return runner->shell != NULL;
-}
-
 // How long the next command may run. False: no longer at all.
-static bool time_left(const struct fill_runner *runner, uint64_t *time_ms, struct failure *failure)
+static bool time_left(const struct fill_runner *runner, uint64_t most, uint64_t *time_ms,
+		      struct failure *failure)
 {
 	struct itimerspec left;
 
-	*time_ms = runner->bounds.command_ms;
+	*time_ms = most;
 	if (runner->bounds.deadline < 0 || timerfd_gettime(runner->bounds.deadline, &left) < 0)
 		return true;
 	const uint64_t all =
@@ -130,6 +128,46 @@ static bool time_left(const struct fill_runner *runner, uint64_t *time_ms, struc
 	if (all < *time_ms)
 		*time_ms = all;
 	return true;
+}
+
+// What was said while a shell was prepared, for a message.
+struct words {
+	char text[600];
+	size_t size;
+};
+
+static void words_take(void *context, const char *data, size_t size)
+{
+	struct words *words = context;
+	const size_t room = sizeof(words->text) - words->size;
+	const size_t taken = size < room ? size : room;
+
+	memcpy(words->text + words->size, data, taken);
+	words->size += taken;
+}
+
+// Has a shell, and it is prepared.
+static bool ready(struct fill_runner *runner, struct failure *failure)
+{
+	struct shell_limits limits = { .output = PREPARE_OUTPUT };
+	struct shell_result result = { .end = SHELL_DONE };
+	struct words words = { .size = 0 };
+
+	if (runner->shell)
+		return true;
+	runner->shell = shell_open(runner->session, &runner->shell_options, failure);
+	if (!runner->shell)
+		return false;
+	if (!runner->prepare)
+		return true;
+	if (!time_left(runner, PREPARE_MS, &limits.time_ms, failure) ||
+	    !shell_run(runner->shell, runner->prepare, strlen(runner->prepare), &limits, words_take,
+		       &words, &result, failure))
+		return false;
+	if (result.end == SHELL_DONE && result.status == 0)
+		return true;
+	return fail(failure, "%.200s: %s: %.*s", runner->prepare, shell_end_names[result.end],
+		    (int)words.size, words.text);
 }
 
 // Ends a command that waits for input. One that cannot be ended takes its shell with it.
@@ -170,7 +208,8 @@ static bool run(struct fill_runner *runner, const char *text, size_t size,
 			    "the commands have printed %zu bytes, and no more may; "
 			    "--total-output allows more",
 			    bounds->total);
-	if (!ready(runner, failure) || !time_left(runner, &limits.time_ms, failure))
+	if (!ready(runner, failure) ||
+	    !time_left(runner, bounds->command_ms, &limits.time_ms, failure))
 		return false;
 	if (bounds->total - runner->total < limits.output)
 		limits.output = bounds->total - runner->total;
@@ -189,19 +228,6 @@ static bool run(struct fill_runner *runner, const char *text, size_t size,
 	    !note_add(runner, result, from))
 		return fail(failure, "taking a command's output: out of memory");
 	return true;
-}
-
-bool fill_prepare(struct fill_runner *runner, const char *text, struct failure *failure)
-{
-	struct shell_result result;
-
-	runner->size = 0;
-	if (!run(runner, text, strlen(text), &result, failure))
-		return false;
-	if (result.end == SHELL_DONE && result.status == 0)
-		return true;
-	return fail(failure, "%s: %.*s", text, (int)(runner->size < 800 ? runner->size : 800),
-		    runner->result);
 }
 
 // Python code is the input of a program that has the interpreter that stays run it.
@@ -223,12 +249,25 @@ static bool run_python(struct fill_runner *runner, const char *code, size_t size
 	return run(runner, text, (size_t)length, result, failure);
 }
 
+static bool run_piece(struct fill_runner *runner, const struct fill_parser *parser,
+		      const struct fill_piece *piece, struct shell_result *result,
+		      struct failure *failure)
+{
+	const char *code = parser->text + piece->offset;
+
+	if (piece->language == FILL_PYTHON)
+		return run_python(runner, code, piece->size, result, failure);
+	// Without its last newline.
+	return run(runner, code, piece->size - 1, result, failure);
+}
+
 static bool run_work(struct fill_runner *runner, const struct fill_parser *parser,
 		     struct failure *failure)
 {
-	static const char open[] = "\n<output>\n", close[] = "\n</output>";
+	static const char open[] = "\n<output>\n", close[] = "</output>";
+	const size_t begun = strlen(open);
 	struct shell_result result = { .end = SHELL_DONE };
-	bool good = result_add(runner, open, strlen(open));
+	bool good = result_add(runner, open, begun);
 
 	if (parser->refused) {
 		char note[100];
@@ -240,24 +279,18 @@ static bool run_work(struct fill_runner *runner, const struct fill_parser *parse
 	for (size_t i = 0; good && !parser->refused && i < parser->piece_count &&
 			   result.end == SHELL_DONE && result.status == 0;
 	     i++) {
-		const struct fill_piece *piece = &parser->pieces[i];
-		const char *code = parser->text + piece->offset;
-		const size_t from = runner->size;
+		const size_t before = runner->size;
 
-		if (i > 0 && runner->size > strlen(open) && !result_add(runner, "\n", 1))
-			break;
-		if (!(piece->language == FILL_PYTHON
-			      ? run_python(runner, code, piece->size, &result, failure)
-			      : run(runner, code, piece->size, &result, failure)))
+		good = before == begun || result_add(runner, "\n", 1);
+		const size_t from = runner->size;
+		if (good && !run_piece(runner, parser, &parser->pieces[i], &result, failure))
 			return false;
-		// A piece that prints nothing leaves no line.
-		if (runner->size == from + 1 && i > 0)
-			newlines_cut(runner, from);
+		// What prints nothing has no line.
+		if (runner->size == from)
+			runner->size = before;
 	}
-	if (good)
-		newlines_cut(runner, strlen(open));
-	good = good && result_add(runner, close + (runner->size == strlen(open)),
-				  strlen(close) - (runner->size == strlen(open)));
+	good = good && (runner->size == begun || result_add(runner, "\n", 1)) &&
+	       result_add(runner, close, strlen(close));
 	return good || fail(failure, "running a work block: out of memory");
 }
 

@@ -22,6 +22,7 @@ struct fill_runner {
 	uint32_t session;
 	struct shell_options shell_options;
 	struct fill_bounds bounds;
+	const char *prepare; // what each new shell is told first, which must succeed; NULL: nothing
 	struct shell *shell;
 	uint64_t turns;
 	size_t total; // bytes of output so far
@@ -30,12 +31,10 @@ struct fill_runner {
 	size_t size;
 };
 
-// Begins; the shell is started when something is to be run.
+// Begins. A shell is started whenever something is to be run and there is none.
 void fill_runner_start(struct fill_runner *runner, uint32_t session,
-		       const struct shell_options *options, const struct fill_bounds *bounds);
-
-// Types `text` before all else, which must succeed.
-bool fill_prepare(struct fill_runner *runner, const char *text, struct failure *failure);
+		       const struct shell_options *options, const char *prepare,
+		       const struct fill_bounds *bounds);
 
 // Runs what `event`, FILL_COMMAND or FILL_WORK, has left in `parser`, and sets `result`: with the
 // closing brace, or between <output> tags. False, with `failure`: a limit was reached (EXIT_TIMEOUT
