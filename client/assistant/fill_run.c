@@ -9,6 +9,7 @@
 
 #include "clean.h"
 #include "cleanup.h"
+#include "quantity.h"
 
 #define PYTHON LODGER_LIBEXEC "/fill-python"
 // What a command that wants input gets instead: it is to end.
@@ -75,9 +76,10 @@ static void output_take(void *context, const char *data, size_t size)
 }
 
 // Says behind the output what it does not say itself.
-static bool note_add(struct fill_runner *runner, const struct shell_result *result, size_t from)
+static bool note_add(struct fill_runner *runner, const struct shell_limits *limits,
+		     const struct shell_result *result, size_t from)
 {
-	char note[120] = "";
+	char note[120] = "", time[QUANTITY_SIZE];
 
 	switch (result->end) {
 	case SHELL_DONE:
@@ -91,13 +93,12 @@ static bool note_add(struct fill_runner *runner, const struct shell_result *resu
 		snprintf(note, sizeof(note), "[it wanted the whole screen, and was ended]");
 		break;
 	case SHELL_TIMEOUT:
-		snprintf(note, sizeof(note),
-			 "[it ran for more than %" PRIu64 " seconds, and was ended]",
-			 runner->bounds.command_ms / 1000);
+		snprintf(note, sizeof(note), "[it ran for more than %s, and was ended]",
+			 duration_format(time, limits->time_ms / 1000));
 		break;
 	case SHELL_FLOOD:
 		snprintf(note, sizeof(note), "[it printed more than %zu bytes, and was ended]",
-			 result->size);
+			 limits->output);
 		break;
 	case SHELL_GONE:
 		snprintf(note, sizeof(note), "[the shell has ended; the next one begins anew]");
@@ -106,7 +107,9 @@ static bool note_add(struct fill_runner *runner, const struct shell_result *resu
 	newlines_cut(runner, from);
 	if (note[0] == '\0')
 		return true;
-	return (runner->size == from || result_add(runner, " ", 1)) &&
+	// On a line of its own where there is more than one.
+	const bool lines = memchr(runner->result + from, '\n', runner->size - from);
+	return (runner->size == from || result_add(runner, lines ? "\n" : " ", 1)) &&
 	       result_add(runner, note, strlen(note));
 }
 
@@ -225,7 +228,7 @@ static bool run(struct fill_runner *runner, const char *text, size_t size,
 		return false;
 	}
 	if (collector.failed || !result_add(runner, rest, clean_end(&collector.clean, rest)) ||
-	    !note_add(runner, result, from))
+	    !note_add(runner, &limits, result, from))
 		return fail(failure, "taking a command's output: out of memory");
 	return true;
 }
