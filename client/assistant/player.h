@@ -32,6 +32,8 @@ struct player_start {
 	const char *argument; // PROGRAM, FILE or URL of the option that chose it
 	const char *model;    // --model, or NULL
 	const char *key_file; // --key-file, or NULL
+	const char *key_env;  // --key-env, or NULL
+	uint64_t max_tokens;  // --max-tokens, or 0
 	bool json_lines;
 	int terminal; // the caller's, for a person, or -1
 	// Has the running wait for the next text end, when it is set: by a signal, or at the time's
