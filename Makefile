@@ -59,7 +59,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC)) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
-TALK_OBJ := $(call obj,$(TALK_SRC) proto/session.c)
+TALK_OBJ := $(call obj,$(TALK_SRC) proto/session.c proto/frame.c)
 GATE_OBJ := $(call obj,$(GATE_SRC)) $(PROTO_OBJ)
 CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
 client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)

@@ -61,8 +61,8 @@ int main(int argc, char *argv[])
 	if (strcmp(name, "assistant_tell") == 0)
 		return tell_main(argv + 1);
 	signal(SIGPIPE, SIG_IGN);
-	if (argc == 2 && strcmp(argv[1], "hand") == 0)
-		return hand_main();
+	if (argc == 3 && strcmp(argv[1], "hand") == 0)
+		return hand_main(argv[2]);
 	fputs("lodger-talk: used by lodger assistant, in its session\n", stderr);
 	return 2;
 }

@@ -15,7 +15,7 @@ bool socket_place(struct sockaddr_un *place);
 // Each is a whole program: arguments behind its own name, and the exit code.
 int listen_main(void);
 int tell_main(char *words[]);
-int hand_main(void);
+int hand_main(const char *nonce);
 
 // Whether something in the foreground of the terminal of process `shell` reads it.
 enum hand_probe probe(int shell);
