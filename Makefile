@@ -43,13 +43,15 @@ AGENT_SRC := $(wildcard client/agent/*.c)
 # The gate, and the few parts of the client's library that it shares.
 GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printable.c quantity.c)
 CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
-# What the program without libarchive, or without SQLite, has instead of what needs it.
+# What the program without libarchive, SQLite or libcurl has instead of what needs it.
 GET_SRC := client/lib/transfer_get.c client/cli/get.c
 GET_STAND_IN := client/cli/get_execute.c
 PACKAGES_SRC := $(addprefix client/cli/,on_demand.c package_print.c packages.c program_index.c \
 	providers.c which.c)
 PACKAGES_STAND_IN := client/cli/packages_execute.c
-STAND_INS := $(GET_STAND_IN) $(PACKAGES_STAND_IN)
+ASSISTANT_SRC := $(wildcard client/assistant/*.c)
+ASSISTANT_STAND_IN := client/cli/assistant_execute.c
+STAND_INS := $(GET_STAND_IN) $(PACKAGES_STAND_IN) $(ASSISTANT_STAND_IN)
 PB := helper agent
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -62,10 +64,11 @@ client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)
 CLIENT_OBJ := $(call client,$(GET_SRC) $(PACKAGES_SRC))
 GET_OBJ := $(call client,$(GET_STAND_IN) $(PACKAGES_SRC))
 PACKAGES_OBJ := $(call client,$(GET_SRC) $(PACKAGES_STAND_IN))
+ASSISTANT_OBJ := $(call obj,$(ASSISTANT_SRC)) $(call client,$(GET_SRC) $(PACKAGES_SRC) $(ASSISTANT_STAND_IN))
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
 PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger-gate $(B)/lodger $(B)/lodger-get \
-	$(B)/lodger-packages
+	$(B)/lodger-packages $(B)/lodger-assistant
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -88,6 +91,9 @@ $(B)/lodger-get: $(GET_OBJ)
 $(B)/lodger-packages: $(PACKAGES_OBJ)
 	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -lsqlite3 $(CLIENT_LIBS)
 
+$(B)/lodger-assistant: $(ASSISTANT_OBJ)
+	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -lcurl $(CLIENT_LIBS)
+
 $(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h: proto/%.proto
 	@mkdir -p $(@D)
 	protoc-c --proto_path=proto --c_out=$(B)/proto $<
@@ -99,7 +105,8 @@ $(B)/proto/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(B)/%.o: %.c $(PB_HEADERS) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/%,$<),-Iclient/lib) \
+		$(if $(filter client/assistant/%,$<),-Iclient/lib -Iclient/cli) $(CFLAGS_ALL) \
 		-MMD -MP -c -o $@ $<
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
@@ -114,7 +121,8 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -m 755 $(B)/lodger $(DESTDIR)$(BINDIR)/lodger
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
-	install -m 755 $(B)/lodger-gate $(B)/lodger-get $(B)/lodger-packages $(DESTDIR)$(LIBEXECDIR)
+	install -m 755 $(B)/lodger-gate $(B)/lodger-get $(B)/lodger-packages $(B)/lodger-assistant \
+		$(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
 		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"
@@ -127,6 +135,7 @@ uninstall:  ## end all sessions, remove what install put there; policy, users, c
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
+		$(patsubst %,$(DESTDIR)$(MANDIR)/man1/lodger-%.1,assistant fill export) \
 		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \
 		$(DESTDIR)$(MANDIR)/man8/lodger-gate.8 $(DESTDIR)$(MANDIR)/man8/lodger-helper.8
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)
