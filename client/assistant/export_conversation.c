@@ -33,8 +33,7 @@ static void *list_grow(void *list, size_t count, size_t size)
 struct step *conversation_step(struct conversation *conversation, struct text *command)
 {
 	static struct step nowhere;
-	struct step *steps =
-		list_grow(conversation->steps, conversation->count, sizeof(*steps));
+	struct step *steps = list_grow(conversation->steps, conversation->count, sizeof(*steps));
 
 	if (!steps) {
 		conversation->lost = true;

@@ -35,8 +35,8 @@ struct step {
 	int64_t id;
 	struct text command, output;
 	enum step_end end;
-	int status;	  // with STEP_DONE and STEP_GONE
-	uint64_t dropped; // bytes of output
+	int status;	   // with STEP_DONE and STEP_GONE
+	uint64_t dropped;  // bytes of output
 	struct talk *talk; // from its start to the start of the next one
 	size_t talk_count;
 };

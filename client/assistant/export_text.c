@@ -167,8 +167,7 @@ bool text_from_base64(struct text *text, const char *string)
 	if (!text_grow(text, room))
 		return true;
 
-	const int size =
-		b64_pton(string, (unsigned char *)text->data + text->size, room);
+	const int size = b64_pton(string, (unsigned char *)text->data + text->size, room);
 	text->size += size > 0 ? (size_t)size : 0;
 	text->data[text->size] = '\0';
 	return size >= 0;
