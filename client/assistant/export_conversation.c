@@ -140,13 +140,15 @@ static bool quoted_read(const char **at, const char *end, struct text *to)
 	const char quote = *(*at)++;
 
 	for (; *at < end && **at != quote; (*at)++) {
-		if (quote == '"' && **at == '`')
+		if (**at == '\0' || (quote == '"' && **at == '`'))
 			return false;
 		// What expands to the same and does nothing is seen by the comparison with what was
 		// told; these can do something.
-		if (quote == '"' && **at == '$' && *at + 1 < end && strchr("({[", (*at)[1]))
+		if (quote == '"' && **at == '$' && *at + 1 < end &&
+		    ((*at)[1] == '(' || (*at)[1] == '{' || (*at)[1] == '['))
 			return false;
-		if (quote == '"' && **at == '\\' && *at + 1 < end && strchr("\\\"$`\n", (*at)[1]))
+		if (quote == '"' && **at == '\\' && *at + 1 < end && (*at)[1] != '\0' &&
+		    strchr("\\\"$`\n", (*at)[1]))
 			if (*++*at == '\n')
 				continue;
 		text_add(to, *at, 1);

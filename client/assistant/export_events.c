@@ -48,6 +48,29 @@ struct field {
 #define COUNT_MAX ((json_int_t)1 << 53) // what every reader of JSON can hold
 #define REFUSE(reader, ...) lines_fail(&(reader)->lines, (reader)->failure, __VA_ARGS__)
 
+// Whether one of `words`, which end with NULL, is `word`.
+static bool one_of(const char *const words[], const char *word)
+{
+	while (*words && strcmp(*words, word) != 0)
+		words++;
+	return *words != NULL;
+}
+
+bool player_known(const char *name)
+{
+	static const char *const players[] = { "exec", "api", "human", "replay", NULL };
+
+	return one_of(players, name);
+}
+
+bool reason_known(const char *name)
+{
+	static const char *const reasons[] = { "assistant", "person",  "turns",	      "time",
+					       "output",    "session", "interrupted", NULL };
+
+	return one_of(reasons, name);
+}
+
 static void take_string(struct text *text, const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
@@ -83,6 +106,9 @@ static bool take_start(struct reader *reader, const json_t *event)
 	if (session_number(text_get(&conversation->session)) == 0)
 		return REFUSE(reader, "'%s' is not the name of a session",
 			      text_get(&conversation->session));
+	if (!player_known(text_get(&conversation->assistant)))
+		return REFUSE(reader, "'%s' is nobody who plays the assistant",
+			      text_get(&conversation->assistant));
 	return true;
 }
 
@@ -190,17 +216,11 @@ static bool take_usage(struct reader *reader, const json_t *event)
 
 static bool take_finish(struct reader *reader, const json_t *event)
 {
-	static const char *const reasons[] = { "assistant", "person",  "turns",	     "time",
-					       "output",    "session", "interrupted" };
 	struct conversation *conversation = reader->conversation;
-	size_t i = 0;
 
 	take_string(&conversation->reason, event, "reason");
 	take_string(&conversation->detail, event, "detail");
-	while (i < sizeof(reasons) / sizeof(reasons[0]) &&
-	       !text_is(&conversation->reason, reasons[i]))
-		i++;
-	if (i == sizeof(reasons) / sizeof(reasons[0]))
+	if (!reason_known(text_get(&conversation->reason)))
 		return REFUSE(reader, "'%s' is no reason to finish",
 			      text_get(&conversation->reason));
 	conversation->finished = true;

@@ -15,3 +15,7 @@
 // freed also after a failure. False, with FILE:LINE in `failure`: it is none.
 bool events_read(FILE *file, const char *name, struct conversation *conversation,
 		 struct failure *failure);
+
+// Whether `name` is one of those who play the assistant, or a reason why a conversation ends.
+bool player_known(const char *name);
+bool reason_known(const char *name);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool lines_fail(const struct lines *lines, struct failure *failure, const char *format, ...)
@@ -74,4 +75,17 @@ json_t *lines_object(const struct lines *lines, struct failure *failure)
 			   error.position);
 	json_decref(object);
 	return NULL;
+}
+
+bool line_write(FILE *file, json_t *value, struct failure *failure)
+{
+	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	bool good = text != NULL;
+
+	json_decref(value);
+	if (!good)
+		return fail(failure, "making a line of JSON: out of memory");
+	good = fputs(text, file) != EOF && putc('\n', file) != EOF;
+	free(text);
+	return good || fail(failure, "writing to standard output: %s", strerror(errno));
 }

@@ -31,3 +31,7 @@ bool lines_fail(const struct lines *lines, struct failure *failure, const char *
 // Takes the last line as a JSON object, without keys that are there twice. Returns it, to be given
 // back, or NULL with `failure`.
 json_t *lines_object(const struct lines *lines, struct failure *failure);
+
+// Writes `value`, which it gives back, as a line of JSON in ASCII: any terminal shows it and none
+// obeys. NULL: there was no memory for it.
+bool line_write(FILE *file, json_t *value, struct failure *failure);

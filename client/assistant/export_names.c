@@ -224,6 +224,8 @@ void names_replace_all(struct names *names, struct conversation *conversation)
 	// In its place as long as this conversation's texts are looked at.
 	if (own < NAMES_MAX)
 		names_add(names, "session", name, SESSION, false);
+	text_free(&conversation->session);
+	text_string(&conversation->session, SESSION);
 	conversation_texts(conversation, replace, names);
 	if (names->count == own)
 		return;

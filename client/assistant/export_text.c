@@ -1,7 +1,6 @@
 // Bytes that grow (export_text.h). Pure; runs as the caller.
 #include "export_text.h"
 
-#include <resolv.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -144,31 +143,57 @@ size_t text_utf8(struct text *text, const struct text *from)
 	return bad;
 }
 
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 void text_base64(struct text *text, const struct text *from)
 {
-	const size_t room = (from->size + 2) / 3 * 4 + 1;
+	const unsigned char *data = (const unsigned char *)from->data;
 
 	text->lost = text->lost || from->lost;
-	if (from->size == 0 || !text_grow(text, room))
-		return;
+	for (size_t at = 0; at < from->size; at += 3) {
+		const size_t left = from->size - at;
+		const uint32_t bits = (uint32_t)data[at] << 16 |
+				      (uint32_t)(left > 1 ? data[at + 1] : 0) << 8 |
+				      (uint32_t)(left > 2 ? data[at + 2] : 0);
+		const char group[4] = { digits[bits >> 18], digits[bits >> 12 & 63],
+					left > 1 ? digits[bits >> 6 & 63] : '=',
+					left > 2 ? digits[bits & 63] : '=' };
 
-	const int size = b64_ntop((const unsigned char *)from->data, from->size,
-				  text->data + text->size, room);
-	if (size < 0)
-		text->lost = true;
-	else
-		text->size += (size_t)size;
+		text_add(text, group, sizeof(group));
+	}
+}
+
+// Adds the bytes of four characters; `last`: there may be padding. False: they are no group.
+static bool group_read(struct text *text, const char group[4], bool last)
+{
+	const size_t padding = !last || group[3] != '=' ? 0 : group[2] != '=' ? 1 : 2;
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		const char *digit = i < 4 - padding ? strchr(digits, group[i]) : digits;
+
+		if (!digit)
+			return false;
+		bits = bits << 6 | (uint32_t)(digit - digits);
+	}
+	// What padding leaves over are zeros, so that each text has one form alone.
+	if ((bits & ((1U << 8 * padding) - 1)) != 0)
+		return false;
+
+	const unsigned char bytes[3] = { (unsigned char)(bits >> 16), (unsigned char)(bits >> 8),
+					 (unsigned char)bits };
+	text_add(text, bytes, 3 - padding);
+	return true;
 }
 
 bool text_from_base64(struct text *text, const char *string)
 {
-	const size_t room = strlen(string) / 4 * 3 + 4;
+	const size_t length = strlen(string);
 
-	if (!text_grow(text, room))
-		return true;
-
-	const int size = b64_pton(string, (unsigned char *)text->data + text->size, room);
-	text->size += size > 0 ? (size_t)size : 0;
-	text->data[text->size] = '\0';
-	return size >= 0;
+	if (length % 4 != 0)
+		return false;
+	for (size_t at = 0; at < length; at += 4)
+		if (!group_read(text, string + at, at + 4 == length))
+			return false;
+	return true;
 }
