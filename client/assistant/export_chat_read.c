@@ -290,6 +290,13 @@ static bool take_message(struct chat_reader *reader, const json_t *message)
 		      role ? "" : "nothing");
 }
 
+static void take_string(struct text *text, const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	text_add(text, json_string_value(value), json_string_length(value));
+}
+
 // Sorts what the metadata keeps, to be found by id and by message.
 static bool take_metadata(struct chat_reader *reader, const json_t *metadata)
 {
@@ -314,12 +321,15 @@ static bool take_metadata(struct chat_reader *reader, const json_t *metadata)
 		if (!json_is_string(base64) || json_object_set(reader->bytes, key, base64) < 0)
 			return REFUSE(reader, "metadata: binary %zu has no base64", i);
 	}
-	text_string(&conversation->lodger, get(metadata, "lodger"));
-	text_string(&conversation->assistant, get(metadata, "assistant") ?: "");
-	text_string(&conversation->model, get(metadata, "model") ?: "");
-	text_string(&conversation->reason, get(metadata, "finish") ?: "");
-	text_string(&conversation->detail, get(metadata, "detail") ?: "");
+	take_string(&conversation->lodger, metadata, "lodger");
+	take_string(&conversation->assistant, metadata, "assistant");
+	take_string(&conversation->model, metadata, "model");
+	take_string(&conversation->reason, metadata, "finish");
+	take_string(&conversation->detail, metadata, "detail");
 	conversation->finished = conversation->reason.size > 0;
+	if (conversation->assistant.size > 0 && !player_known(text_get(&conversation->assistant)))
+		return REFUSE(reader, "metadata: '%s' is nobody who plays the assistant",
+			      text_get(&conversation->assistant));
 	if (conversation->finished && !reason_known(text_get(&conversation->reason)))
 		return REFUSE(reader, "metadata: '%s' is no reason to finish",
 			      text_get(&conversation->reason));
