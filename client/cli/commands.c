@@ -64,7 +64,12 @@ const struct command commands[] = {
 		  OPTIONS_FILL,
 	  false, 0, 1, fill_run },
 	{ "export", "RECORDING...", "turn recordings of lodger assistant into training data",
-	  "lodger-export(1) tells how.", OPTIONS_EXPORT, false, 1, -1, export_run },
+	  "RECORDING is a directory that lodger assistant --record made, its events.jsonl, or - for\n"
+	  "standard input. Writes chats with tool calls, Open-Assistant message trees, or a script\n"
+	  "for lodger assistant --replay. Your login name, name, directories and host are replaced.\n"
+	  "The exit code is 1 when something could not be read, and was left out. lodger-export(1)\n"
+	  "tells more.",
+	  OPTIONS_EXPORT, false, 1, -1, export_run },
 	{ "command", "NAME [ARG]...",
 	  "used inside sessions: run a command of whichever package has it",
 	  "What a session does by itself when a command is called that is not there, but that a\n"

@@ -164,6 +164,20 @@ static bool take_max_tokens(struct options *options, const char *word, struct fa
 	return count_parse("--max-tokens", word, &options->max_tokens, failure);
 }
 
+static bool take_check(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->check = true;
+}
+
+static bool take_keep_names(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->keep_names = true;
+}
+
 static bool take_help(struct options *options, const char *word, struct failure *failure)
 {
 	(void)word;
@@ -229,6 +243,14 @@ static const struct row {
 	  take_command_output },
 	{ "total-output", 0, OPTIONS_BOUNDS, "SIZE", "most output of all commands",
 	  take_total_output },
+	{ "format", 0, OPTIONS_EXPORT, "chat|tree|script", "what to write (chat)", NULL },
+	{ "from", 0, OPTIONS_EXPORT, "recording|chat", "what to read (recording)", NULL },
+	{ "system", 0, OPTIONS_EXPORT, "FILE", "the system's message, in place of the recorded one",
+	  NULL },
+	{ "lang", 0, OPTIONS_EXPORT, "TAG", "the language of trees, as en (und)", NULL },
+	{ "check", 0, OPTIONS_EXPORT, NULL, "write nothing; say whether it could be", take_check },
+	{ "keep-names", 0, OPTIONS_EXPORT, NULL, "your names and paths stay as they are",
+	  take_keep_names },
 	{ "json", 0, OPTIONS_JSON, NULL, "print JSON", take_json },
 	{ "help", 'h', OPTIONS_EVERY, NULL, "show this help", take_help },
 };
@@ -248,6 +270,10 @@ static const struct {
 	{ "key-env", offsetof(struct options, key_env) },
 	{ "style", offsetof(struct options, style) },
 	{ "prompt-file", offsetof(struct options, prompt_file) },
+	{ "format", offsetof(struct options, format) },
+	{ "from", offsetof(struct options, from) },
+	{ "system", offsetof(struct options, system) },
+	{ "lang", offsetof(struct options, language) },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
