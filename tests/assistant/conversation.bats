@@ -191,8 +191,11 @@ example_assistant() {
 		[ "$(jq -r 'select(.event == "output" and .id == 3) | .base64' events.jsonl)" = /wA= ]
 		jq -se 'map(select(.event == "end" and .id == 5)) | .[0] | .dropped == 588895 - 65536 and .seconds > 0' events.jsonl
 		jq -se '.[-1].event == "finish" and .[-2].event == "usage" and .[-2].cpu_usec > 0' events.jsonl
-		printf '> echo $A; assistant_tell x\nb\n> echo 1\n>> echo 2\n1\n2\n> printf '\\''\\377\\0'\\''\n\377\0\n> echo é\né\n> seq 100000\n1\n' \
-			>beginning
+		{
+			printf '%s\n' '> echo $A; assistant_tell x' b '> echo 1' '>> echo 2' 1 2 "> printf '\\377\\0'"
+			printf '\377\0\n'
+			printf '%s\n' '> echo é' é '> seq 100000' 1 2
+		} >beginning
 		head -c "$(stat -c %s beginning)" transcript.txt | cmp - beginning
 		jq -se '.[0].version == 2 and .[0].width == 80 and (.[1:] | all(length == 3 and (.[1] == "o" or .[1] == "i")))' terminal.cast
 		jq -se '[.[1:][] | select(.[1] == "o")] | map(.[2]) | join("") | contains("1\r\n2\r\n")' terminal.cast
