@@ -53,6 +53,15 @@ bool shell_hand(struct shell *shell, struct failure *failure)
 	return false;
 }
 
+void shell_hand_lost(struct shell *shell)
+{
+	const struct hand_frame gone = { .type = HAND_GONE };
+
+	hand_close(&shell->hand);
+	if (shell->talk.take)
+		shell->talk.take(shell->talk.context, &gone);
+}
+
 // The terminal as commands shall find it: the master's modes are the session's (pty(7)). No echo, no
 // flow control, newlines as they are.
 static void modes_set(int master)
@@ -138,7 +147,7 @@ static bool command_put(struct shell *shell, const char *text, size_t size, stru
 		if (hand_send(&shell->hand, HAND_COMMAND, 0, text, size) &&
 		    command_written(shell, failure))
 			return true;
-		hand_close(&shell->hand);
+		shell_hand_lost(shell);
 	}
 	return false;
 }
@@ -197,6 +206,8 @@ bool shell_run(struct shell *shell, const char *text, size_t size,
 	       struct shell_result *result, struct failure *failure)
 {
 	*result = (struct shell_result){ 0 };
+	// One that listens in the background gives no time to what is in front.
+	shell->paused = false;
 	if (memchr(text, '\0', size))
 		return fail(failure, "a command with a NUL in it cannot be typed");
 	if (shell->waiting) {

@@ -42,6 +42,9 @@ uint64_t shell_clock(void); // nanoseconds
 // Opens the hand anew when it is gone.
 bool shell_hand(struct shell *shell, struct failure *failure);
 
+// The hand is gone: closes it, and says so to the conversation.
+void shell_hand_lost(struct shell *shell);
+
 // Types a line for the shell itself, whose prompt is there.
 bool shell_type(struct shell *shell, const char *line, struct failure *failure);
 

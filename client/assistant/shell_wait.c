@@ -22,6 +22,7 @@
 #define SCREEN_MS 300U
 // What is left of a shell's output once it has ended.
 #define LAST_MS 200
+#define HUNG_MS 20
 
 struct wait {
 	struct shell *shell;
@@ -191,7 +192,7 @@ static bool hand_take(struct wait *wait, struct failure *failure)
 
 	if (!hand_read(&shell->hand)) {
 		// It is started again when it is needed.
-		hand_close(&shell->hand);
+		shell_hand_lost(shell);
 		wait->looking = false;
 		return true;
 	}
@@ -225,7 +226,7 @@ static void look(struct wait *wait)
 	snprintf(pid, sizeof(pid), "%u", shell->pid);
 	wait->looking = hand_send(&shell->hand, HAND_PROBE, 0, pid, strlen(pid));
 	if (!wait->looking)
-		hand_close(&shell->hand);
+		shell_hand_lost(shell);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -282,6 +283,9 @@ static bool turn(struct wait *wait, struct failure *failure)
 	const bool some = !wait->over && waits[0].revents && master_read(wait);
 	if (wait->over)
 		return true;
+	// A terminal that nobody has open can always be "read".
+	if (waits[0].revents && !some && !waits[1].revents)
+		(void)poll(NULL, 0, HUNG_MS);
 	if (waits[1].revents && !some)
 		return shell_ended(wait, failure);
 	if (waits[3].revents && !hand_take(wait, failure))

@@ -28,6 +28,7 @@ struct hand_header {
 #define HAND_LISTEN 'l'
 #define HAND_CANCELLED 'x' // the listener is gone; its line has not reached it
 #define HAND_DELIVERED 'd' // its line has
+#define HAND_GONE 'g'	   // never sent: the hand has ended, and all that was open with it
 #define HAND_TELL 't'	   // a message
 
 enum hand_probe {
