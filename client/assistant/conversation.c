@@ -173,7 +173,7 @@ static void typed_print(struct stage *stage, const char *text, size_t size)
 		print(stage, "\n", 1);
 }
 
-// The time when a program is full-screen or slow is the model's to know.
+// What the player cannot see in the output: that some is missing, and how the command ended.
 static void end_tell(struct stage *stage, const struct shell_result *result)
 {
 	static const char *const words[] = {
@@ -185,11 +185,13 @@ static void end_tell(struct stage *stage, const struct shell_result *result)
 	int size = 0;
 
 	if (result->dropped > 0)
-		size = snprintf(text, sizeof(text), "\n[%zu bytes dropped]\n", result->dropped);
+		size = snprintf(text, sizeof(text), "[%zu bytes dropped]\n", result->dropped);
 	if (result->end < sizeof(words) / sizeof(words[0]) && words[result->end] &&
 	    !(result->end == SHELL_TIMEOUT && stage->stop))
 		size += snprintf(text + size, sizeof(text) - (size_t)size, "[%s]\n",
 				 words[result->end]);
+	if (size > 0 && stage->output_size > 0 && stage->output[stage->output_size - 1] != '\n')
+		output_keep(stage, "\n", 1);
 	if (size > 0)
 		output_keep(stage, text, (size_t)size);
 }
