@@ -9,6 +9,7 @@
 
 #include "clean.h"
 #include "cleanup.h"
+#include "conversation.h"
 #include "quantity.h"
 
 #define PYTHON LODGER_LIBEXEC "/fill-python"
@@ -215,15 +216,15 @@ static bool run(struct fill_runner *runner, const char *text, size_t size,
 	char rest[CLEAN_GROWTH * CLEAN_KEPT];
 
 	if (runner->turns == bounds->turns)
-		return fail(failure,
-			    "%" PRIu64 " commands have run, and no more may; --turns allows "
-			    "more",
-			    bounds->turns);
+		return fail_with(failure, EXIT_TURNS,
+				 "%" PRIu64 " commands have run, and no more may; --turns allows "
+				 "more",
+				 bounds->turns);
 	if (runner->total == bounds->total)
-		return fail(failure,
-			    "the commands have printed %zu bytes, and no more may; "
-			    "--total-output allows more",
-			    bounds->total);
+		return fail_with(failure, EXIT_OUTPUT,
+				 "the commands have printed %zu bytes, and no more may; "
+				 "--total-output allows more",
+				 bounds->total);
 	if (!ready(runner, failure) ||
 	    !time_left(runner, bounds->command_ms, &limits.time_ms, failure))
 		return false;

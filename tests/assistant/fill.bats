@@ -116,11 +116,11 @@ work() {
 
 @test "limits on commands, output and time end it, and say how to have more" {
 	fill '{echo 1:{echo 2:{echo 3: rest' --turns 2
-	exits 125
+	exits 3
 	[ "$output" = '{echo 1:1}{echo 2:2}{echo 3:' ]
 	says '2 commands have run, and no more may; --turns allows more'
 	fill '{seq 1000:{seq 1000:{echo 3: rest' --total-output 5K
-	exits 125
+	exits 4
 	says 'the commands have printed 5120 bytes, and no more may; --total-output allows more'
 	run --separate-stderr as a bash -c '(echo hello; sleep 30) | lodger fill --timeout 1s'
 	exits 124
