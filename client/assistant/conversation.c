@@ -14,6 +14,7 @@
 
 #include "agent_call.h"
 #include "cleanup.h"
+#include "session_list.h"
 
 enum source {
 	SOURCE_TIMER,
@@ -130,7 +131,6 @@ static void output_keep(struct stage *stage, const char *data, size_t size)
 		const size_t room = 2 * (stage->output_size + most);
 		char *more = realloc(stage->output, room);
 
-		// The player gets less; the recording has it all.
 		if (!more)
 			return;
 		stage->output = more;
@@ -143,13 +143,18 @@ static void output_keep(struct stage *stage, const char *data, size_t size)
 static void output_take(void *context, const char *data, size_t size)
 {
 	struct stage *stage = context;
-	autofree char *clean = malloc(CLEAN_GROWTH * (size + CLEAN_KEPT));
+	autofree char *plain = malloc(size + 1);
+	autofree char *clean = malloc(CLEAN_GROWTH * (size + 1 + CLEAN_KEPT));
 
 	stage->total += size;
 	record_output(stage->recorder, data, size);
-	output_keep(stage, data, size);
-	if (clean && (stage->show || stage->transcript))
-		print(stage, clean, clean_text(&stage->shown, clean, data, size));
+	// The player gets less; the recording has it all.
+	if (!plain || !clean)
+		return;
+	const size_t left = plain_text(&stage->plain, plain, data, size);
+	output_keep(stage, plain, left);
+	if (stage->show || stage->transcript)
+		print(stage, clean, clean_text(&stage->shown, clean, plain, left));
 }
 
 // For whoever reads along.
@@ -209,6 +214,7 @@ static bool command_run(struct stage *stage, const char *text, size_t size,
 	record_command(stage->recorder, text, size);
 	typed_print(stage, text, size);
 	stage->output_size = 0;
+	stage->plain = PLAIN_TEXT;
 	stage->running = true;
 	const bool good =
 		shell_run(stage->shell, text, size, &limits, output_take, stage, result, failure);
@@ -226,6 +232,10 @@ static bool command_run(struct stage *stage, const char *text, size_t size,
 
 static int finish(struct stage *stage, int exit_code, const char *reason, const char *detail)
 {
+	struct usage usage;
+
+	session_usage(&usage, stage->session);
+	record_usage(stage->recorder, &usage);
 	record_finish(stage->recorder, reason, detail);
 	if (exit_code != 0)
 		notice("the conversation was ended: %s", detail);
