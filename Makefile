@@ -40,6 +40,7 @@ CLIENT_LIBS := -Wl,-Bstatic -ljansson -lprotobuf-c -lbsd -lmd -Wl,-Bdynamic
 PROTO_SRC := proto/frame.c proto/session.c
 HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
+TALK_SRC := $(wildcard client/talk/*.c)
 # The gate, and the few parts of the client's library that it shares.
 GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printable.c quantity.c)
 CLIENT_SRC := $(wildcard client/lib/*.c client/cli/*.c)
@@ -58,6 +59,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC)) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
+TALK_OBJ := $(call obj,$(TALK_SRC) proto/session.c proto/frame.c)
 GATE_OBJ := $(call obj,$(GATE_SRC)) $(PROTO_OBJ)
 CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
 client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)
@@ -68,7 +70,7 @@ ASSISTANT_OBJ := $(call obj,$(ASSISTANT_SRC)) $(call client,$(GET_SRC) $(PACKAGE
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
 PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger-gate $(B)/lodger $(B)/lodger-get \
-	$(B)/lodger-packages $(B)/lodger-assistant
+	$(B)/lodger-packages $(B)/lodger-assistant $(B)/lodger-talk
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -81,6 +83,9 @@ $(B)/lodger-agent: $(AGENT_OBJ)
 
 $(B)/lodger-gate: $(GATE_OBJ)
 	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
+
+$(B)/lodger-talk: $(TALK_OBJ)
+	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ -lbsd -lmd
 
 $(B)/lodger: $(CLIENT_OBJ)
 	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ $(CLIENT_LIBS)
@@ -105,7 +110,7 @@ $(B)/proto/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(B)/%.o: %.c $(PB_HEADERS) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/%,$<),-Iclient/lib) \
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/% client/talk/%,$<),-Iclient/lib) \
 		$(if $(filter client/assistant/%,$<),-Iclient/lib -Iclient/cli) $(CFLAGS_ALL) \
 		-MMD -MP -c -o $@ $<
 
@@ -122,7 +127,7 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
 	install -m 755 $(B)/lodger-gate $(B)/lodger-get $(B)/lodger-packages $(B)/lodger-assistant \
-		$(DESTDIR)$(LIBEXECDIR)
+		$(B)/lodger-talk $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
 		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"

@@ -9,6 +9,8 @@
 #include "shell.h"
 
 struct player;
+struct line_reader;
+struct replay;
 
 struct player_operations {
 	// The text to type next, to be freed, in *text; false: `failure`, or with *ended the
@@ -32,12 +34,16 @@ struct player_start {
 	const char *argument; // PROGRAM, FILE or URL of the option that chose it
 	const char *model;    // --model, or NULL
 	const char *key_file; // --key-file, or NULL
+	const char *key_env;  // --key-env, or NULL
+	uint64_t max_tokens;  // --max-tokens, or 0
 	bool json_lines;
-	int terminal; // the caller's, for a person, or -1
+	int terminal;		   // the caller's, for a person, or -1
+	struct line_reader *input; // standard input, for a person
+	struct replay *replay;	   // for player_replay
 	// Has the running wait for the next text end, when it is set: by a signal, or at the time's
 	// end. Players that wait look at it whenever a wait is interrupted.
 	const volatile bool *stop;
-	int deadline; // a timerfd(2) that can be read once the whole time is over, or -1
+	int deadline; // can be read (poll(2)) once the wait is to end: at the time's end, or by a signal
 };
 
 // Each returns NULL with `failure`.

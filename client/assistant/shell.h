@@ -15,7 +15,7 @@ enum shell_end {
 	SHELL_WAITING, // the command reads the terminal: it wants input (the next text goes to it)
 	SHELL_SCREEN,  // a full-screen program (alternate screen) was started; it has been ended
 	SHELL_TIMEOUT, // ran past its time; it has been ended, the shell lives
-	SHELL_FLOOD,   // printed more than it may; the rest was dropped, and the command ended
+	SHELL_FLOOD,   // printed far more than it may (SHELL_DROPPED_MAX); it has been ended
 	SHELL_GONE,    // the shell itself ended (exit, session over): status is its exit code
 };
 
@@ -36,6 +36,9 @@ struct shell_options {
 	const char *directory; // NULL: the lodger's home
 };
 
+// Output above the limit is dropped and counted; a command that goes on for this long is ended.
+#define SHELL_DROPPED_MAX ((size_t)16 << 20)
+
 // 0: no such limit.
 struct shell_limits {
 	uint64_t time_ms;
@@ -49,12 +52,27 @@ typedef void (*shell_output)(void *context, const char *data, size_t size);
 struct shell *shell_open(uint32_t number, const struct shell_options *options,
 			 struct failure *failure);
 
-// Types `text` (one line, or several: typed as one bash command unit) and waits for the end of it.
+// Types `text` (one line, or several, without NUL: typed as one bash command unit) and waits for the end of it.
 // After SHELL_WAITING the text goes to the program that waits; "^C" and "^D" are these keys then.
 // False, with `failure`: Lodger's own failure, after which the shell is of no more use.
 bool shell_run(struct shell *shell, const char *text, size_t size,
 	       const struct shell_limits *limits, shell_output output, void *context,
 	       struct shell_result *result, struct failure *failure);
+
+// What the hand in the session (hand_protocol.h) reports of a conversation goes to `take`, during
+// shell_run(); without one it is not listened to.
+struct hand_frame;
+typedef void (*shell_talk)(void *context, const struct hand_frame *frame);
+void shell_talk_to(struct shell *shell, shell_talk take, void *context);
+bool shell_talk_send(struct shell *shell, uint32_t type, uint32_t id, const void *data,
+		     size_t size);
+
+// Has `ready` called during shell_run() whenever descriptor `fd` can be read; -1: no longer.
+typedef void (*shell_ready)(void *context);
+void shell_watch(struct shell *shell, int fd, shell_ready ready, void *context);
+
+// While it is paused, a command's time stands still: it waits for the person.
+void shell_pause(struct shell *shell, bool paused);
 
 // Has a running shell_run() end its command, as at a time-out. Async-signal-safe.
 void shell_interrupt(struct shell *shell);

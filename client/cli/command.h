@@ -41,9 +41,10 @@ struct options {
 	bool terminal, usage, json, all, help, auto_off, cached;
 	bool human, json_lines, check, keep_names;
 	// Words as they were given; NULL: not given.
-	const char *exec, *replay, *user_exec, *record, *api, *model, *key_file, *prompt_file;
+	const char *exec, *replay, *user_exec, *record, *api, *model, *key_file, *key_env,
+		*prompt_file, *style;
 	const char *format, *from, *system, *language;
-	uint64_t turns, command_timeout, command_output, total_output; // 0: not given
+	uint64_t turns, command_timeout, command_output, total_output, max_tokens; // 0: not given
 	char **line;	  // the command itself and all that follows, NULL-terminated
 	char **arguments; // what of it is no option, NULL-terminated
 	int argument_count;

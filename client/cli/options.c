@@ -159,6 +159,11 @@ static bool take_total_output(struct options *options, const char *word, struct 
 	return size_parse("--total-output", word, &options->total_output, failure);
 }
 
+static bool take_max_tokens(struct options *options, const char *word, struct failure *failure)
+{
+	return count_parse("--max-tokens", word, &options->max_tokens, failure);
+}
+
 static bool take_check(struct options *options, const char *word, struct failure *failure)
 {
 	(void)word;
@@ -200,8 +205,8 @@ static const struct row {
 	  take_net },
 	{ "no-auto", 0, OPTIONS_AUTO, NULL, "a command that is not there is not had on demand",
 	  take_no_auto },
-	{ "package", 'p', OPTIONS_JOB, "PKG", "have PKG, by nix-shell; can be repeated",
-	  take_package },
+	{ "package", 'p', OPTIONS_JOB | OPTIONS_FILL, "PKG",
+	  "have PKG, by nix-shell; can be repeated", take_package },
 	{ "timeout", 0, OPTIONS_JOB | OPTIONS_TRANSFER | OPTIONS_BOUNDS, "TIME",
 	  "end it after TIME", take_timeout },
 	{ "env", 0, OPTIONS_JOB | OPTIONS_PLACE, "NAME=VALUE", "set a variable; can be repeated",
@@ -226,6 +231,10 @@ static const struct row {
 	{ "api", 0, OPTIONS_MODEL, "URL", "the model is behind this URL (OpenAI's API)", NULL },
 	{ "model", 0, OPTIONS_MODEL, "NAME", "which model of the API", NULL },
 	{ "key-file", 0, OPTIONS_MODEL, "FILE", "the API's key is in this file", NULL },
+	{ "key-env", 0, OPTIONS_MODEL, "NAME", "the API's key is in this variable", NULL },
+	{ "max-tokens", 0, OPTIONS_MODEL, "N", "most tokens of one answer", take_max_tokens },
+	{ "style", 0, OPTIONS_FILL, "chat|prefill|completions", "how the model is made to go on",
+	  NULL },
 	{ "prompt-file", 0, OPTIONS_MODEL, "FILE", "what the model is told first", NULL },
 	{ "turns", 0, OPTIONS_BOUNDS, "N", "most commands", take_turns },
 	{ "command-timeout", 0, OPTIONS_BOUNDS, "TIME", "most time of a command",
@@ -258,6 +267,8 @@ static const struct {
 	{ "api", offsetof(struct options, api) },
 	{ "model", offsetof(struct options, model) },
 	{ "key-file", offsetof(struct options, key_file) },
+	{ "key-env", offsetof(struct options, key_env) },
+	{ "style", offsetof(struct options, style) },
 	{ "prompt-file", offsetof(struct options, prompt_file) },
 	{ "format", offsetof(struct options, format) },
 	{ "from", offsetof(struct options, from) },
