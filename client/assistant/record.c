@@ -34,7 +34,7 @@ static double clock_read(clockid_t which)
 	struct timespec now;
 
 	clock_gettime(which, &now);
-	return (double)now.tv_sec + round((double)now.tv_nsec / 1e9 * MICROSECONDS) / MICROSECONDS;
+	return (double)now.tv_sec + (double)(now.tv_nsec / 1000) / MICROSECONDS;
 }
 
 // Gives `value` back.
