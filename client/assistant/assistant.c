@@ -175,7 +175,6 @@ static int play_in(struct play *play, struct failure *failure)
 	const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
 	struct usage_place place;
 	struct session session;
-	struct usage usage;
 	struct failure second;
 	int result = FAILED;
 
@@ -193,8 +192,6 @@ static int play_in(struct play *play, struct failure *failure)
 		stage->player->operations->close(stage->player);
 	if (stage->person)
 		stage->person->operations->close(stage->person);
-	session_usage(&usage, stage->session);
-	record_usage(stage->recorder, &usage);
 	if (!recorder_close(stage->recorder, &second) && result != FAILED) {
 		*failure = second;
 		result = FAILED;

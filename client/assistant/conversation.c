@@ -14,6 +14,7 @@
 
 #include "agent_call.h"
 #include "cleanup.h"
+#include "session_list.h"
 
 enum source {
 	SOURCE_TIMER,
@@ -130,7 +131,6 @@ static void output_keep(struct stage *stage, const char *data, size_t size)
 		const size_t room = 2 * (stage->output_size + most);
 		char *more = realloc(stage->output, room);
 
-		// The player gets less; the recording has it all.
 		if (!more)
 			return;
 		stage->output = more;
@@ -143,13 +143,18 @@ static void output_keep(struct stage *stage, const char *data, size_t size)
 static void output_take(void *context, const char *data, size_t size)
 {
 	struct stage *stage = context;
-	autofree char *clean = malloc(CLEAN_GROWTH * (size + CLEAN_KEPT));
+	autofree char *plain = malloc(size + 1);
+	autofree char *clean = malloc(CLEAN_GROWTH * (size + 1 + CLEAN_KEPT));
 
 	stage->total += size;
 	record_output(stage->recorder, data, size);
-	output_keep(stage, data, size);
-	if (clean && (stage->show || stage->transcript))
-		print(stage, clean, clean_text(&stage->shown, clean, data, size));
+	// The player gets less; the recording has it all.
+	if (!plain || !clean)
+		return;
+	const size_t left = plain_text(&stage->plain, plain, data, size);
+	output_keep(stage, plain, left);
+	if (stage->show || stage->transcript)
+		print(stage, clean, clean_text(&stage->shown, clean, plain, left));
 }
 
 // For whoever reads along.
@@ -173,7 +178,7 @@ static void typed_print(struct stage *stage, const char *text, size_t size)
 		print(stage, "\n", 1);
 }
 
-// The time when a program is full-screen or slow is the model's to know.
+// What the player cannot see in the output: that some is missing, and how the command ended.
 static void end_tell(struct stage *stage, const struct shell_result *result)
 {
 	static const char *const words[] = {
@@ -185,11 +190,13 @@ static void end_tell(struct stage *stage, const struct shell_result *result)
 	int size = 0;
 
 	if (result->dropped > 0)
-		size = snprintf(text, sizeof(text), "\n[%zu bytes dropped]\n", result->dropped);
+		size = snprintf(text, sizeof(text), "[%zu bytes dropped]\n", result->dropped);
 	if (result->end < sizeof(words) / sizeof(words[0]) && words[result->end] &&
 	    !(result->end == SHELL_TIMEOUT && stage->stop))
 		size += snprintf(text + size, sizeof(text) - (size_t)size, "[%s]\n",
 				 words[result->end]);
+	if (size > 0 && stage->output_size > 0 && stage->output[stage->output_size - 1] != '\n')
+		output_keep(stage, "\n", 1);
 	if (size > 0)
 		output_keep(stage, text, (size_t)size);
 }
@@ -207,6 +214,7 @@ static bool command_run(struct stage *stage, const char *text, size_t size,
 	record_command(stage->recorder, text, size);
 	typed_print(stage, text, size);
 	stage->output_size = 0;
+	stage->plain = PLAIN_TEXT;
 	stage->running = true;
 	const bool good =
 		shell_run(stage->shell, text, size, &limits, output_take, stage, result, failure);
@@ -224,6 +232,10 @@ static bool command_run(struct stage *stage, const char *text, size_t size,
 
 static int finish(struct stage *stage, int exit_code, const char *reason, const char *detail)
 {
+	struct usage usage;
+
+	session_usage(&usage, stage->session);
+	record_usage(stage->recorder, &usage);
 	record_finish(stage->recorder, reason, detail);
 	if (exit_code != 0)
 		notice("the conversation was ended: %s", detail);

@@ -9,6 +9,7 @@
 #include "clean.h"
 #include "dialogue.h"
 #include "failure.h"
+#include "plain.h"
 #include "player.h"
 #include "record.h"
 #include "shell.h"
@@ -46,6 +47,7 @@ struct stage {
 	// The loop's own:
 	struct dialogue dialogue;
 	bool running;
+	enum plain_state plain;
 	struct clean clean, shown; // of the output, for the player and for standard output
 	char *output;
 	size_t output_size, output_room, total;

@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "export_source.h"
 #include "person.h"
+#include "plain.h"
 #include "player.h"
 
 #define TYPED "> "
@@ -160,11 +161,15 @@ static bool replayer_result(struct player *player, const char *output, size_t si
 	const struct step *step = &replay->conversation.steps[replay->next - 1];
 
 	struct clean clean = { 0 };
+	enum plain_state state = PLAIN_TEXT;
+	autofree char *plain = malloc(step->output.size + 1);
 	autofree char *then = malloc(CLEAN_GROWTH * (step->output.size + 2 * CLEAN_KEPT));
 
-	if (!then)
+	if (!then || !plain)
 		return fail(failure, "--replay: out of memory");
-	size_t then_size = clean_text(&clean, then, text_get(&step->output), step->output.size);
+	const size_t plain_size =
+		plain_text(&state, plain, text_get(&step->output), step->output.size);
+	size_t then_size = clean_text(&clean, then, plain, plain_size);
 	then_size += clean_end(&clean, then + then_size);
 	if (size == then_size && memcmp(output, then, size) == 0 &&
 	    step->dropped == result->dropped)

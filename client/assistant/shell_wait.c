@@ -67,6 +67,13 @@ static void give(struct wait *wait, const char *data, size_t size)
 		wait->output(wait->context, data, kept);
 }
 
+// To what is in front; what is stopped has to go on in order to end.
+static void signal_send(const struct shell *shell, int number)
+{
+	agent_signal(shell->connection, number);
+	agent_signal(shell->connection, SIGCONT);
+}
+
 static void end_begin(struct wait *wait, enum shell_end end)
 {
 	if (wait->stage > 0 || wait->aim == WAIT_PROMPT)
@@ -74,7 +81,7 @@ static void end_begin(struct wait *wait, enum shell_end end)
 	wait->end = end;
 	wait->stage = 1;
 	wait->stage_at = wait->now + stages[0].patience_ms * MS;
-	agent_signal(wait->shell->connection, stages[0].signal);
+	signal_send(wait->shell, stages[0].signal);
 }
 
 // Whether the shell itself is in front: then a signal that kills would end it.
@@ -102,7 +109,7 @@ static void end_go_on(struct wait *wait)
 	wait->stage++;
 	wait->stage_at = wait->now + stages[stage].patience_ms * MS;
 	if (stages[stage].signal != SIGKILL || stage == STAGES - 1 || !shell_in_front(wait->shell))
-		agent_signal(wait->shell->connection, stages[stage].signal);
+		signal_send(wait->shell, stages[stage].signal);
 }
 
 static void finish(struct wait *wait, enum shell_end end, int status)

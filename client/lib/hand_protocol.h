@@ -34,7 +34,7 @@ struct hand_header {
 enum hand_probe {
 	PROBE_BUSY,    // something works in the foreground, or cannot be looked at
 	PROBE_WAITING, // something in the foreground reads the terminal
-	PROBE_SHELL,   // that is the shell itself
+	PROBE_SHELL,   // that is the shell itself, and it reads its next command
 };
 
 // In the session. In /tmp, so that an error message about it is the same in every session.

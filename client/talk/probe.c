@@ -19,6 +19,8 @@
 #include "talk.h"
 
 #define FDS_MAX 64U
+// getc_with_restart() of bash 4.4 to 5.2 (input.c).
+#define BASH_READS 1024U
 // "/dev/tty", whichever terminal that is (Documentation/admin-guide/devices.txt).
 #define DEVICE_TTY makedev(5, 0)
 
@@ -121,8 +123,11 @@ static bool epoll_waits(const struct process *process, unsigned long fd)
 	return false;
 }
 
-static bool call_waits(const struct process *process, long call, const unsigned long argument[2])
+// Whether it waits, and in the call by which bash reads commands: its `read` takes other amounts.
+static bool call_waits(const struct process *process, long call, const unsigned long argument[3],
+		       bool *commands)
 {
+	*commands = call == SYS_read && argument[2] == BASH_READS;
 	switch (call) {
 	case SYS_read:
 	case SYS_readv:
@@ -148,16 +153,17 @@ static bool call_waits(const struct process *process, long call, const unsigned 
 	}
 }
 
-static bool thread_waits(const struct process *process, const char *thread)
+static bool thread_waits(const struct process *process, const char *thread, bool *commands)
 {
 	char path[96], text[256];
-	unsigned long argument[2];
+	unsigned long argument[3];
 	long call;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/syscall", process->pid, thread);
 	if (file_read(path, text, sizeof(text)) > 0) {
-		if (sscanf(text, "%ld %lx %lx", &call, &argument[0], &argument[1]) == 3)
-			return call_waits(process, call, argument);
+		if (sscanf(text, "%ld %lx %lx %lx", &call, &argument[0], &argument[1],
+			   &argument[2]) == 4)
+			return call_waits(process, call, argument, commands);
 		return false;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/wchan", process->pid, thread);
@@ -166,7 +172,7 @@ static bool thread_waits(const struct process *process, const char *thread)
 	return strstr(text, "tty_read") != NULL || strcmp(text, "wait_woken") == 0;
 }
 
-static bool process_waits(const struct process *process)
+static bool process_waits(const struct process *process, bool *commands)
 {
 	char path[64];
 	const struct dirent *entry;
@@ -178,7 +184,7 @@ static bool process_waits(const struct process *process)
 		return false;
 	while (!waits && (entry = readdir(tasks)))
 		waits = isdigit((unsigned char)entry->d_name[0]) &&
-			thread_waits(process, entry->d_name);
+			thread_waits(process, entry->d_name, commands);
 	closedir(tasks);
 	return waits;
 }
@@ -188,6 +194,7 @@ enum hand_probe probe(int shell)
 	struct process own, other;
 	const struct dirent *entry;
 	enum hand_probe result = PROBE_BUSY;
+	bool commands = false;
 
 	if (shell <= 0 || !process_read(shell, &own))
 		return PROBE_BUSY;
@@ -197,8 +204,9 @@ enum hand_probe probe(int shell)
 	while (result == PROBE_BUSY && (entry = readdir(processes)))
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    process_read(atoi(entry->d_name), &other) && other.terminal == own.terminal &&
-		    other.group == own.foreground && other.state == 'S' && process_waits(&other))
-			result = other.pid == shell ? PROBE_SHELL : PROBE_WAITING;
+		    other.group == own.foreground && other.state == 'S' &&
+		    process_waits(&other, &commands))
+			result = other.pid == shell && commands ? PROBE_SHELL : PROBE_WAITING;
 	closedir(processes);
 	return result;
 }

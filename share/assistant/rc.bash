@@ -14,7 +14,7 @@ fi
 # Pagers and editors that end by themselves come first, the two words of the conversation last.
 [[ :$PATH: == *:@LIBEXEC@/assistant/bin:* ]] || PATH=@LIBEXEC@/assistant/bin:$PATH
 [[ :$PATH: == *:@LIBEXEC@/talk:* ]] || PATH=$PATH:@LIBEXEC@/talk
-export PATH TERM=dumb PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat
+export PATH TERM=dumb NO_COLOR=1 PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat
 export EDITOR=@LIBEXEC@/assistant/no-editor
 export VISUAL=$EDITOR GIT_EDITOR=$EDITOR GIT_TERMINAL_PROMPT=0 DEBIAN_FRONTEND=noninteractive
 unset HISTFILE
