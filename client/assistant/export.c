@@ -29,7 +29,7 @@ static const char *const sources[] = { "recording", "chat" };
 struct export
 {
 	enum format format;
-	bool from_chat, check;
+	bool from_chat, check, keep_names;
 	const char *language;
 	const struct text *system; // NULL: the conversations' own
 	struct names names;
@@ -89,6 +89,7 @@ static bool export_prepare(struct export *export, const struct options *options,
 	export->format = (enum format)format;
 	export->from_chat = from == 1;
 	export->check = options->check;
+	export->keep_names = options->keep_names;
 	export->language = options->language ? options->language : "und";
 	if (options->system && format != FORMAT_CHAT)
 		return fail(failure, "--system: only --format chat has what the system says");
@@ -97,7 +98,7 @@ static bool export_prepare(struct export *export, const struct options *options,
 	if (!language_valid(export->language))
 		return fail(failure, "--lang: '%s' is no language tag, as en or pt-BR",
 			    export->language);
-	if (!options->keep_names)
+	if (!export->keep_names)
 		names_find(&export->names);
 	return true;
 }
@@ -151,7 +152,8 @@ static bool conversation_export(struct export *export, struct conversation *conv
 				    conversation->name);
 		notice("%s: there is no finish: the recording was cut off", conversation->name);
 	}
-	names_replace_all(&export->names, conversation);
+	if (!export->keep_names)
+		names_replace_all(&export->names, conversation);
 	if (export->names.lost || !conversation_whole(conversation))
 		return fail(failure, "%s: out of memory", conversation->name);
 	switch (export->format) {

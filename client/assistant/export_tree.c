@@ -120,14 +120,22 @@ static void message_end(struct growth *growth)
 	text_free(&growth->text);
 }
 
-// A command as a transcript has it.
+// A command as a transcript has it: "> " before what was typed, ">> " before its further lines.
 static void transcript_add(struct growth *growth, const struct step *step)
 {
-	struct text *text = &growth->text;
+	struct text *text = &growth->text, command = { 0 };
 
+	marks_text(growth->marks, &command, &step->command);
 	text_string(text, "> ");
-	marks_text(growth->marks, text, &step->command);
-	text_string(text, "\n");
+	for (size_t i = 0; i < command.size; i++) {
+		text_add(text, &command.data[i], 1);
+		if (command.data[i] == '\n' && i + 1 < command.size)
+			text_string(text, ">> ");
+	}
+	text->lost = text->lost || command.lost;
+	text_free(&command);
+	if (!text_ends(text, "\n"))
+		text_string(text, "\n");
 	marks_output(growth->marks, text, step);
 	if (!text_ends(text, "\n"))
 		text_string(text, "\n");

@@ -1,5 +1,5 @@
 # lodger export: recordings to chats, trees and scripts, and back; what is refused, and whose names are
-# replaced. Recordings here are made by hand: it needs no session.
+# replaced. All recordings but one are made by hand: it needs no session.
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154  # scripts for other shells; bats' own
 
 load ../lib/lodger
@@ -247,4 +247,42 @@ END
 		[ "$(tr -d '[:print:]\n' <<<"$output" | wc -c)" = 0 ]
 	done
 	export_a r | jq -e '.messages[1].content == "Grüße, 世界"'
+}
+
+@test "a replay of an exported conversation prints what the conversation printed" {
+	as a sh -c 'cat >"$1/transcript"' sh "$WORK" <<'END'
+> assistant_listen
+Hi
+> assistant_tell "Sure, "
+> assistant_tell "it's "'"$5"'
+> mkdir d; cd d
+> for i in 1 2
+>> do echo "$i: ${PWD##*/}" | tee -a 'a b'
+>> done
+> printf '\377\0\n'
+> false
+> y=$(assistant_listen); echo "got $y"
+> assistant_tell "that is $y"
+> head -n 1
+> typed in
+> cat <<E
+>> a "b" 'c' \\ $((6*7))
+>> E
+> seq 1 100000
+> assistant_listen
+END
+	printf 'Hi\nmore ü\n' | as a sh -c 'cat >"$1/lines"' sh "$WORK"
+	as a sh -c 'cd "$1" && lodger assistant --replay transcript --user-exec "cat lines" --record first \
+		--command-output 1K' sh "$WORK" >"$BATS_TEST_TMPDIR/out" 2>&1 || [ $? = 6 ] || { cat "$BATS_TEST_TMPDIR/out" && false; }
+	export_a first >"$BATS_TEST_TMPDIR/chat" 2>"$BATS_TEST_TMPDIR/err"
+	# All of it is in there.
+	jq -e '(.messages | map(.content // "")) as $said | ["Hi", "Sure, it'"'"'s \"$5\"", "typed in\n"] - $said == []
+		and (.metadata.calls | map(.talk // [] | map(.text)) | flatten) == ["more ü", "that is more ü"]
+		and any(.metadata.calls[]; .end == "waiting") and any(.metadata.calls[]; .dropped > 100000)
+		and .metadata.binary[0].base64 == "/wAK"' "$BATS_TEST_TMPDIR/chat"
+	export_a --from chat --format script - <"$BATS_TEST_TMPDIR/chat" | as a sh -c 'cat >"$1/script"' sh "$WORK"
+	# Its exit code is 6 if anything printed is another.
+	run as a sh -c 'cd "$1" && lodger assistant --replay script --record second --command-output 1K' sh "$WORK"
+	exits 0
+	diff <(export_a second 2>/dev/null | jq 'del(.metadata.detail)') <(jq 'del(.metadata.detail)' "$BATS_TEST_TMPDIR/chat")
 }

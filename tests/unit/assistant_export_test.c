@@ -486,9 +486,9 @@ static void what_begins_alike_shares_a_tree(void **state)
 	const json_t *prompt, *node;
 
 	(void)state;
-	grow(&forest, START LISTENED("1", "Hi") RAN("2", "ls", "a b") TOLD("3", "A")
+	grow(&forest, START LISTENED("1", "Hi") RAN("2", "ls\\n-a", "a b") TOLD("3", "A")
 			      LISTENED("4", "B") FINISH);
-	grow(&forest, START LISTENED("1", "Hi") RAN("2", "ls", "a b") TOLD("3", "A")
+	grow(&forest, START LISTENED("1", "Hi") RAN("2", "ls\\n-a", "a b") TOLD("3", "A")
 			      LISTENED("4", "C") FINISH);
 	grow(&forest, START LISTENED("1", "Hi") TOLD("2", "No") FINISH);
 	grow(&forest, START LISTENED("1", "Hi") TOLD("2", "No") FINISH);
@@ -504,7 +504,7 @@ static void what_begins_alike_shares_a_tree(void **state)
 	assert_int_equal(json_array_size(json_object_get(prompt, "replies")), 2);
 	node = reply(prompt, 0);
 	assert_string_equal(get(node, "role"), "assistant");
-	assert_string_equal(get(node, "text"), "> ls\na b\n> assistant_tell 'A'");
+	assert_string_equal(get(node, "text"), "> ls\n>> -a\na b\n> assistant_tell 'A'");
 	assert_string_equal(get(node, "parent_id"), get(prompt, "message_id"));
 	assert_true(json_is_true(json_object_get(node, "synthetic")));
 	assert_string_equal(get(reply(node, 0), "text"), "B");
