@@ -40,6 +40,7 @@ CLIENT_LIBS := -Wl,-Bstatic -ljansson -lprotobuf-c -lbsd -lmd -Wl,-Bdynamic
 PROTO_SRC := proto/frame.c proto/session.c
 HELPER_SRC := $(wildcard helper/*.c)
 AGENT_SRC := $(wildcard client/agent/*.c)
+TALK_SRC := $(wildcard client/talk/*.c)
 # The one part of client/lib that the client does not have.
 PRIVILEGE_SRC := client/lib/privilege.c
 # The gate, and the few parts of the client's library that it shares.
@@ -47,19 +48,22 @@ GATE_SRC := $(wildcard client/gate/*.c) $(addprefix client/lib/,failure.c printa
 # The host's end of the proxy.
 RELAY_SRC := $(wildcard client/proxy/*.c) $(PRIVILEGE_SRC)
 CLIENT_SRC := $(filter-out $(PRIVILEGE_SRC),$(wildcard client/lib/*.c client/cli/*.c))
-# What the program without libarchive, or without SQLite, has instead of what needs it.
+# What the program without libarchive, SQLite or libcurl has instead of what needs it.
 GET_SRC := client/lib/transfer_get.c client/cli/get.c
 GET_STAND_IN := client/cli/get_execute.c
 PACKAGES_SRC := $(addprefix client/cli/,on_demand.c package_print.c packages.c program_index.c \
 	providers.c which.c)
 PACKAGES_STAND_IN := client/cli/packages_execute.c
-STAND_INS := $(GET_STAND_IN) $(PACKAGES_STAND_IN)
+ASSISTANT_SRC := $(wildcard client/assistant/*.c)
+ASSISTANT_STAND_IN := client/cli/assistant_execute.c
+STAND_INS := $(GET_STAND_IN) $(PACKAGES_STAND_IN) $(ASSISTANT_STAND_IN)
 PB := helper agent
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 PROTO_OBJ := $(call obj,$(PROTO_SRC))
 HELPER_OBJ := $(call obj,$(HELPER_SRC) proto/request.c proto/policy.c) $(PROTO_OBJ) $(B)/proto/helper.pb-c.o
 AGENT_OBJ := $(call obj,$(AGENT_SRC) proto/pump.c) $(PROTO_OBJ) $(B)/proto/agent.pb-c.o
+TALK_OBJ := $(call obj,$(TALK_SRC) proto/session.c proto/frame.c)
 GATE_OBJ := $(call obj,$(GATE_SRC)) $(PROTO_OBJ)
 RELAY_OBJ := $(call obj,$(RELAY_SRC) proto/frame.c proto/pump.c)
 CLIENT_COMMON := $(PROTO_OBJ) $(call obj,proto/policy.c) $(PB:%=$(B)/proto/%.pb-c.o)
@@ -67,10 +71,11 @@ client = $(call obj,$(filter-out $(1),$(CLIENT_SRC))) $(CLIENT_COMMON)
 CLIENT_OBJ := $(call client,$(GET_SRC) $(PACKAGES_SRC))
 GET_OBJ := $(call client,$(GET_STAND_IN) $(PACKAGES_SRC))
 PACKAGES_OBJ := $(call client,$(GET_SRC) $(PACKAGES_STAND_IN))
+ASSISTANT_OBJ := $(call obj,$(ASSISTANT_SRC)) $(call client,$(GET_SRC) $(PACKAGES_SRC) $(ASSISTANT_STAND_IN))
 PB_HEADERS := $(PB:%=$(B)/proto/%.pb-c.h)
 
 PROGRAMS := $(B)/lodger-helper $(B)/lodger-agent $(B)/lodger-gate $(B)/lodger-relay $(B)/lodger \
-	$(B)/lodger-get $(B)/lodger-packages
+	$(B)/lodger-get $(B)/lodger-packages $(B)/lodger-assistant $(B)/lodger-talk
 
 .PHONY: all
 all: $(PROGRAMS)  ## build everything (the default)
@@ -87,6 +92,9 @@ $(B)/lodger-gate: $(GATE_OBJ)
 $(B)/lodger-relay: $(RELAY_OBJ)
 	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ $(STATIC_LIBS)
 
+$(B)/lodger-talk: $(TALK_OBJ)
+	$(CC) $(STATIC) $(LDFLAGS_ALL) -o $@ $^ -lbsd -lmd
+
 $(B)/lodger: $(CLIENT_OBJ)
 	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ $(CLIENT_LIBS)
 
@@ -95,6 +103,9 @@ $(B)/lodger-get: $(GET_OBJ)
 
 $(B)/lodger-packages: $(PACKAGES_OBJ)
 	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -lsqlite3 $(CLIENT_LIBS)
+
+$(B)/lodger-assistant: $(ASSISTANT_OBJ)
+	$(CC) -pie $(LDFLAGS_ALL) -o $@ $^ -lcurl $(CLIENT_LIBS)
 
 $(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h: proto/%.proto
 	@mkdir -p $(@D)
@@ -107,7 +118,8 @@ $(B)/proto/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(B)/%.o: %.c $(PB_HEADERS) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/% client/proxy/%,$<),-Iclient/lib) $(CFLAGS_ALL) \
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) $(if $(filter client/cli/% client/gate/% client/proxy/% client/talk/%,$<),-Iclient/lib) \
+		$(if $(filter client/assistant/%,$<),-Iclient/lib -Iclient/cli) $(CFLAGS_ALL) \
 		-MMD -MP -c -o $@ $<
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
@@ -123,7 +135,7 @@ install: all  ## install below $(DESTDIR)$(PREFIX) (as root; the group lodger mu
 	install -o root -g lodger -m 4750 $(B)/lodger-helper $(DESTDIR)$(LIBEXECDIR)/lodger-helper
 	install -o root -g root -m 711 $(B)/lodger-agent $(DESTDIR)$(LIBEXECDIR)/lodger-agent
 	install -m 755 $(B)/lodger-gate $(B)/lodger-relay $(B)/lodger-get $(B)/lodger-packages \
-		$(DESTDIR)$(LIBEXECDIR)
+		$(B)/lodger-assistant $(B)/lodger-talk $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 share/lodger.conf.sample $(DESTDIR)$(SHAREDIR)/lodger.conf.sample
 	share/install-files "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)" "$(UNITDIR)" \
 		"$(SYSUSERSDIR)" "$(TMPFILESDIR)" "$(PROFILEDIR)"
@@ -136,6 +148,7 @@ uninstall:  ## end all sessions, remove what install put there; policy, users, c
 	[ -n "$(DESTDIR)" ] || [ ! -d /run/systemd/system ] || systemctl daemon-reload
 	rm -f $(DESTDIR)$(BINDIR)/lodger $(DESTDIR)$(SBINDIR)/lodger-channel $(DESTDIR)$(SBINDIR)/lodger-proxy \
 		$(DESTDIR)$(COMPLETIONDIR)/lodger $(DESTDIR)$(MANDIR)/man1/lodger.1 \
+		$(patsubst %,$(DESTDIR)$(MANDIR)/man1/lodger-%.1,assistant fill export) \
 		$(DESTDIR)$(MANDIR)/man5/lodger.conf.5 $(DESTDIR)$(MANDIR)/man8/lodger-channel.8 \
 		$(DESTDIR)$(MANDIR)/man8/lodger-gate.8 $(DESTDIR)$(MANDIR)/man8/lodger-helper.8 \
 		$(DESTDIR)$(MANDIR)/man8/lodger-proxy.8

@@ -6,7 +6,7 @@ S := $(B)/sanitized
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SAN_CFLAGS = -std=gnu17 $(WARN) -g -O1 $(SANITIZE)
 SAN_AGENT := $(filter-out client/agent/main.c,$(AGENT_SRC))
-SAN_CLIENT := $(filter-out client/cli/main.c $(STAND_INS),$(CLIENT_SRC))
+SAN_CLIENT := $(filter-out client/cli/main.c $(STAND_INS),$(CLIENT_SRC)) $(ASSISTANT_SRC)
 SAN_RELAY := $(filter-out client/proxy/main.c,$(RELAY_SRC))
 SAN_GATE := $(filter-out client/gate/main.c,$(GATE_SRC))
 san = $(patsubst %.c,$(S)/%.o,$(1))
@@ -21,7 +21,7 @@ $(S)/pb/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(S)/%.o: %.c $(PB_HEADERS) Makefile tests/tests.mk
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) -Iclient/lib -Iclient/agent -Iclient/cli $(SAN_CFLAGS) \
+	$(CC) $(CPPFLAGS_ALL) -I$(dir $<) -Iclient/lib -Iclient/agent -Iclient/cli -Iclient/assistant $(SAN_CFLAGS) \
 		-MMD -MP -c -o $@ $<
 
 # The gate, too, has files of names that others have.
@@ -47,14 +47,17 @@ $(filter $(B)/tests/unit/proxy_%,$(UNIT_TESTS)): $(B)/tests/unit/proxy_%_test: \
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcap -lprotobuf-c -lbsd
 $(B)/tests/unit/cli_%_test: $(S)/tests/unit/cli_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 $(CLIENT_LIBS)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 -lcurl $(CLIENT_LIBS)
+$(B)/tests/unit/assistant_%_test: $(S)/tests/unit/assistant_%_test.o $(call san,$(SAN_CLIENT)) $(SAN_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -larchive -lsqlite3 -lcurl $(CLIENT_LIBS)
 $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
 
 # The client as the command tests run it a second time.
-$(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC)) tests/lib/sanitizer.c) $(SAN_COMMON)
-	$(CC) $(SANITIZE) -o $@ $^ -larchive -lsqlite3 $(CLIENT_LIBS)
+$(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC)) $(ASSISTANT_SRC) tests/lib/sanitizer.c) $(SAN_COMMON)
+	$(CC) $(SANITIZE) -o $@ $^ -larchive -lsqlite3 -lcurl $(CLIENT_LIBS)
 
 # The agent as some session tests run it a second time.
 $(S)/lodger-agent: $(call san,$(AGENT_SRC) tests/lib/sanitizer.c) $(SAN_COMMON)

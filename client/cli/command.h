@@ -20,6 +20,12 @@ enum {
 	OPTIONS_EVERY = 1 << 7,	   // --help
 	OPTIONS_AUTO = 1 << 8,	   // --no-auto
 	OPTIONS_CACHED = 1 << 9,
+	OPTIONS_PLACE = 1 << 10,     // --env, --dir
+	OPTIONS_MODEL = 1 << 11,     // --api and what belongs to it
+	OPTIONS_ASSISTANT = 1 << 12, // who plays whom, and --record
+	OPTIONS_BOUNDS = 1 << 13,    // of commands that a model types
+	OPTIONS_FILL = 1 << 14,
+	OPTIONS_EXPORT = 1 << 15,
 };
 
 struct options {
@@ -33,6 +39,12 @@ struct options {
 	uint64_t timeout;      // seconds, 0: not given
 	uint64_t max;	       // bytes, 0: not given
 	bool terminal, usage, json, all, help, auto_off, cached;
+	bool human, json_lines, check, keep_names;
+	// Words as they were given; NULL: not given.
+	const char *exec, *replay, *user_exec, *record, *api, *model, *key_file, *key_env,
+		*prompt_file, *style;
+	const char *format, *from, *system, *language;
+	uint64_t turns, command_timeout, command_output, total_output, max_tokens; // 0: not given
 	char **line;	  // the command itself and all that follows, NULL-terminated
 	char **arguments; // what of it is no option, NULL-terminated
 	int argument_count;
@@ -77,7 +89,7 @@ void options_help(const struct command *command);
 int create_run(const struct options *options, struct failure *failure);
 int run_run(const struct options *options, struct failure *failure);
 int exec_run(const struct options *options, struct failure *failure);
-int shell_run(const struct options *options, struct failure *failure);
+int interactive_run(const struct options *options, struct failure *failure);
 int list_run(const struct options *options, struct failure *failure);
 int show_run(const struct options *options, struct failure *failure);
 int destroy_run(const struct options *options, struct failure *failure);
@@ -86,6 +98,9 @@ int put_run(const struct options *options, struct failure *failure);
 int get_run(const struct options *options, struct failure *failure);
 int packages_run(const struct options *options, struct failure *failure);
 int which_run(const struct options *options, struct failure *failure);
+int assistant_run(const struct options *options, struct failure *failure);
+int fill_run(const struct options *options, struct failure *failure);
+int export_run(const struct options *options, struct failure *failure);
 int on_demand_run(const struct options *options, struct failure *failure);
 int doctor_run(const struct options *options, struct failure *failure);
 int help_run(const struct options *options, struct failure *failure);

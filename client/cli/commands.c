@@ -24,7 +24,8 @@ const struct command commands[] = {
 	  "An interactive bash (with -p: nix-shell) on a terminal of its own. Without SESSION one\n"
 	  "is made for it and destroyed at the end. When standard input is not a terminal, the\n"
 	  "shell reads commands from it.",
-	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_JOB | OPTIONS_USAGE, false, 0, 1, shell_run },
+	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_JOB | OPTIONS_USAGE, false, 0, 1,
+	  interactive_run },
 	{ "list", "", "list your sessions",
 	  "With --all, everybody's. A session that has ended is shown until its remains are\n"
 	  "removed: by lodger collect, or by a create that needs the room.",
@@ -52,6 +53,23 @@ const struct command commands[] = {
 	  "In the order in which they are taken when a session calls it; the one that would be taken\n"
 	  "is marked. The exit code is 1 when there is none.",
 	  OPTIONS_JSON, false, 1, 1, which_run },
+	{ "assistant", "", "have a language model, or a person, work in a session",
+	  "lodger-assistant(1) tells how. The exit code is 0 when the assistant ended by itself, 124\n"
+	  "when the time was over, 125 when Lodger itself failed.",
+	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_PLACE | OPTIONS_MODEL | OPTIONS_ASSISTANT |
+		  OPTIONS_BOUNDS,
+	  false, 0, 0, assistant_run },
+	{ "fill", "[FILE]", "run what a text says while it is written", "lodger-fill(1) tells how.",
+	  OPTIONS_LIMITS | OPTIONS_AUTO | OPTIONS_PLACE | OPTIONS_MODEL | OPTIONS_BOUNDS |
+		  OPTIONS_FILL,
+	  false, 0, 1, fill_run },
+	{ "export", "RECORDING...", "turn recordings of lodger assistant into training data",
+	  "RECORDING is a directory that lodger assistant --record made, its events.jsonl, or - for\n"
+	  "standard input. Writes chats with tool calls, Open-Assistant message trees, or a script\n"
+	  "for lodger assistant --replay. Your login name, name, directories and host are replaced.\n"
+	  "The exit code is 1 when something could not be read, and was left out. lodger-export(1)\n"
+	  "tells more.",
+	  OPTIONS_EXPORT, false, 1, -1, export_run },
 	{ "command", "NAME [ARG]...",
 	  "used inside sessions: run a command of whichever package has it",
 	  "What a session does by itself when a command is called that is not there, but that a\n"

@@ -21,23 +21,17 @@
 #include "settings.h"
 #include "shellquote.h"
 
-#define NIX_PATH "NIX_PATH=nixpkgs="
-#define SEARCH_PATH "PATH=" SESSION_PATH ":"
-
 // A job together with the memory that it points into.
 struct launch {
 	struct job job;
 	char **argv;
 	char *program; // for nix-shell --run
-	char term[80]; // TERM=…
-	char channel[STORE_PATH_SIZE];
-	char nix_path[sizeof(NIX_PATH) + STORE_PATH_SIZE];
-	char path[sizeof(SEARCH_PATH) + STORE_PATH_SIZE + sizeof(CHANNEL_COMMANDS)];
+	struct launch_environment environment;
 };
 
-static void variable_add(struct launch *launch, char *variable)
+static void variable_add(struct launch_environment *made, char *variable)
 {
-	launch->job.environment[launch->job.environment_count++] = variable;
+	made->list[made->count++] = variable;
 }
 
 // Says why the channel has no package of this name.
@@ -88,22 +82,54 @@ static bool packages_check(const char *channel, const struct options *options,
 }
 
 // Adds the variables that lead to the channel.
-static bool channel_take(struct launch *launch, const struct options *options,
+static bool channel_take(struct launch_environment *made, const struct options *options,
 			 struct failure *failure)
 {
-	if (!channel_find(launch->channel))
+	if (!channel_find(made->channel))
 		return options->package_count == 0 ||
 		       fail(failure,
 			    "-p: %s does not lead to a package set; an administrator can make "
 			    "one with lodger-channel",
 			    LODGER_CHANNEL);
-	snprintf(launch->nix_path, sizeof(launch->nix_path), "%s%s", NIX_PATH, launch->channel);
-	variable_add(launch, launch->nix_path);
-	snprintf(launch->path, sizeof(launch->path), "%s%s%s", SEARCH_PATH, launch->channel,
+	snprintf(made->nix_path, sizeof(made->nix_path), "%s%s", LAUNCH_NIX_PATH, made->channel);
+	variable_add(made, made->nix_path);
+	snprintf(made->path, sizeof(made->path), "%s%s%s", LAUNCH_PATH, made->channel,
 		 CHANNEL_COMMANDS);
-	if (access(launch->path + sizeof("PATH=" SESSION_PATH), F_OK) == 0)
-		variable_add(launch, launch->path);
-	return packages_check(launch->channel, options, failure);
+	if (access(made->path + sizeof("PATH=" SESSION_PATH), F_OK) == 0)
+		variable_add(made, made->path);
+	return packages_check(made->channel, options, failure);
+}
+
+bool launch_environment_make(struct launch_environment *made, const struct options *options,
+			     bool terminal, struct failure *failure)
+{
+	static char auto_off[] = AUTO_VARIABLE "=0";
+
+	*made = (struct launch_environment){ 0 };
+	// The caller's own variables come last and win.
+	made->list = calloc(options->environment_count + ENVIRONMENT_OWN, sizeof(*made->list));
+	if (!made->list)
+		return fail(failure, "preparing the command: out of memory");
+	if (!channel_take(made, options, failure))
+		return false;
+	if (options->auto_off || settings_auto_off(LODGER_POLICY))
+		variable_add(made, auto_off);
+	if (terminal) {
+		const char *term = getenv("TERM");
+
+		snprintf(made->term, sizeof(made->term), "TERM=%s",
+			 term && terminal_name_valid(term) ? term : "dumb");
+		variable_add(made, made->term);
+	}
+	for (size_t i = 0; i < options->environment_count; i++)
+		variable_add(made, options->environment[i]);
+	return true;
+}
+
+void launch_environment_free(struct launch_environment *made)
+{
+	free(made->list);
+	made->list = NULL;
 }
 
 // nix-shell -p PKG... [--run PROGRAM]
@@ -136,32 +162,16 @@ static bool launch_prepare(struct launch *launch, const struct options *options,
 {
 	static char bash[] = "bash", from_input[] = "-s";
 	static char *shell[] = { bash, NULL }, *reading[] = { bash, from_input, NULL };
-	static char auto_off[] = AUTO_VARIABLE "=0";
 	struct job *job = &launch->job;
 
 	*launch = (struct launch){ 0 };
 	job->terminal = terminal;
 	job->directory = options->directory;
 	job->timeout_ms = options->timeout * 1000;
-
-	// The caller's own variables come last and win.
-	job->environment =
-		calloc(options->environment_count + ENVIRONMENT_OWN, sizeof(*job->environment));
-	if (!job->environment)
-		return fail(failure, "preparing the command: out of memory");
-	if (!channel_take(launch, options, failure))
+	if (!launch_environment_make(&launch->environment, options, terminal, failure))
 		return false;
-	if (options->auto_off || settings_auto_off(LODGER_POLICY))
-		variable_add(launch, auto_off);
-	if (terminal) {
-		const char *term = getenv("TERM");
-
-		snprintf(launch->term, sizeof(launch->term), "TERM=%s",
-			 term && terminal_name_valid(term) ? term : "dumb");
-		variable_add(launch, launch->term);
-	}
-	for (size_t i = 0; i < options->environment_count; i++)
-		variable_add(launch, options->environment[i]);
+	job->environment = launch->environment.list;
+	job->environment_count = launch->environment.count;
 
 	if (options->package_count > 0)
 		return nix_shell(launch, options, words, terminal, failure);
@@ -171,7 +181,7 @@ static bool launch_prepare(struct launch *launch, const struct options *options,
 
 static void launch_free(struct launch *launch)
 {
-	free(launch->job.environment);
+	launch_environment_free(&launch->environment);
 	free(launch->argv);
 	free(launch->program);
 }
@@ -216,7 +226,7 @@ int launch(uint32_t number, const struct options *options, char *const words[], 
 	return result;
 }
 
-static void tied_destroy(const struct created *created, bool report)
+void launch_tied_destroy(const struct created *created, bool report)
 {
 	struct failure failure;
 	struct usage usage;
@@ -245,7 +255,7 @@ int launch_tied(const struct options *options, char *const words[], bool termina
 	if (launch_prepare(&prepared, options, words, terminal, failure) &&
 	    helper_create(options->limits, options->network_host, &created, failure)) {
 		result = launch_job(created.number, &prepared.job, failure);
-		tied_destroy(&created, options->usage);
+		launch_tied_destroy(&created, options->usage);
 	}
 	launch_free(&prepared);
 	return result;

@@ -125,6 +125,59 @@ static bool take_cached(struct options *options, const char *word, struct failur
 	return options->cached = true;
 }
 
+static bool take_human(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->human = true;
+}
+
+static bool take_json_lines(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->json_lines = true;
+}
+
+static bool take_turns(struct options *options, const char *word, struct failure *failure)
+{
+	return count_parse("--turns", word, &options->turns, failure);
+}
+
+static bool take_command_timeout(struct options *options, const char *word, struct failure *failure)
+{
+	return duration_parse("--command-timeout", word, &options->command_timeout, failure);
+}
+
+static bool take_command_output(struct options *options, const char *word, struct failure *failure)
+{
+	return size_parse("--command-output", word, &options->command_output, failure);
+}
+
+static bool take_total_output(struct options *options, const char *word, struct failure *failure)
+{
+	return size_parse("--total-output", word, &options->total_output, failure);
+}
+
+static bool take_max_tokens(struct options *options, const char *word, struct failure *failure)
+{
+	return count_parse("--max-tokens", word, &options->max_tokens, failure);
+}
+
+static bool take_check(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->check = true;
+}
+
+static bool take_keep_names(struct options *options, const char *word, struct failure *failure)
+{
+	(void)word;
+	(void)failure;
+	return options->keep_names = true;
+}
+
 static bool take_help(struct options *options, const char *word, struct failure *failure)
 {
 	(void)word;
@@ -138,7 +191,7 @@ static const struct row {
 	unsigned int groups;
 	const char *argument; // NULL: takes none
 	const char *help;
-	take *take;
+	take *take; // NULL: the word is kept as it is
 } rows[] = {
 	{ "memory", 0, OPTIONS_LIMITS, "SIZE", "most memory, files included, as 512M",
 	  take_memory },
@@ -152,19 +205,75 @@ static const struct row {
 	  take_net },
 	{ "no-auto", 0, OPTIONS_AUTO, NULL, "a command that is not there is not had on demand",
 	  take_no_auto },
-	{ "package", 'p', OPTIONS_JOB, "PKG", "have PKG, by nix-shell; can be repeated",
-	  take_package },
-	{ "timeout", 0, OPTIONS_JOB | OPTIONS_TRANSFER, "TIME", "end it after TIME", take_timeout },
-	{ "env", 0, OPTIONS_JOB, "NAME=VALUE", "set a variable; can be repeated", take_env },
-	{ "dir", 0, OPTIONS_JOB, "DIR", "start in DIR instead of the session's home", take_dir },
+	{ "package", 'p', OPTIONS_JOB | OPTIONS_FILL, "PKG",
+	  "have PKG, by nix-shell; can be repeated", take_package },
+	{ "timeout", 0, OPTIONS_JOB | OPTIONS_TRANSFER | OPTIONS_BOUNDS, "TIME",
+	  "end it after TIME", take_timeout },
+	{ "env", 0, OPTIONS_JOB | OPTIONS_PLACE, "NAME=VALUE", "set a variable; can be repeated",
+	  take_env },
+	{ "dir", 0, OPTIONS_JOB | OPTIONS_PLACE, "DIR",
+	  "start in DIR instead of the session's home", take_dir },
 	{ "terminal", 't', OPTIONS_TERMINAL, NULL, "give it a terminal of its own", take_terminal },
 	{ "usage", 0, OPTIONS_USAGE, NULL, "say at the end, on standard error, what it used",
 	  take_usage },
 	{ "max", 0, OPTIONS_TRANSFER, "SIZE", "copy SIZE at most (1G)", take_max },
 	{ "all", 0, OPTIONS_ALL, NULL, "all sessions", take_all },
 	{ "cached", 0, OPTIONS_CACHED, NULL, "only those that are in the store", take_cached },
+	{ "exec", 0, OPTIONS_ASSISTANT, "PROGRAM", "the assistant is this program (sh -c)", NULL },
+	{ "json-lines", 0, OPTIONS_ASSISTANT, NULL, "programs are spoken to in JSON lines",
+	  take_json_lines },
+	{ "human", 0, OPTIONS_ASSISTANT, NULL, "the assistant is you", take_human },
+	{ "replay", 0, OPTIONS_ASSISTANT, "FILE", "the assistant is a transcript or recording",
+	  NULL },
+	{ "user-exec", 0, OPTIONS_ASSISTANT, "PROGRAM", "the person is this program (sh -c)",
+	  NULL },
+	{ "record", 0, OPTIONS_ASSISTANT, "DIR", "keep a recording in DIR", NULL },
+	{ "api", 0, OPTIONS_MODEL, "URL", "the model is behind this URL (OpenAI's API)", NULL },
+	{ "model", 0, OPTIONS_MODEL, "NAME", "which model of the API", NULL },
+	{ "key-file", 0, OPTIONS_MODEL, "FILE", "the API's key is in this file", NULL },
+	{ "key-env", 0, OPTIONS_MODEL, "NAME", "the API's key is in this variable", NULL },
+	{ "max-tokens", 0, OPTIONS_MODEL, "N", "most tokens of one answer", take_max_tokens },
+	{ "style", 0, OPTIONS_FILL, "chat|prefill|completions", "how the model is made to go on",
+	  NULL },
+	{ "prompt-file", 0, OPTIONS_MODEL, "FILE", "what the model is told first", NULL },
+	{ "turns", 0, OPTIONS_BOUNDS, "N", "most commands", take_turns },
+	{ "command-timeout", 0, OPTIONS_BOUNDS, "TIME", "most time of a command",
+	  take_command_timeout },
+	{ "command-output", 0, OPTIONS_BOUNDS, "SIZE", "most output of a command",
+	  take_command_output },
+	{ "total-output", 0, OPTIONS_BOUNDS, "SIZE", "most output of all commands",
+	  take_total_output },
+	{ "format", 0, OPTIONS_EXPORT, "chat|tree|script", "what to write (chat)", NULL },
+	{ "from", 0, OPTIONS_EXPORT, "recording|chat", "what to read (recording)", NULL },
+	{ "system", 0, OPTIONS_EXPORT, "FILE", "the system's message, in place of the recorded one",
+	  NULL },
+	{ "lang", 0, OPTIONS_EXPORT, "TAG", "the language of trees, as en (und)", NULL },
+	{ "check", 0, OPTIONS_EXPORT, NULL, "write nothing; say whether it could be", take_check },
+	{ "keep-names", 0, OPTIONS_EXPORT, NULL, "your names and paths stay as they are",
+	  take_keep_names },
 	{ "json", 0, OPTIONS_JSON, NULL, "print JSON", take_json },
 	{ "help", 'h', OPTIONS_EVERY, NULL, "show this help", take_help },
+};
+
+// Where those are kept that have no function.
+static const struct {
+	const char *name;
+	size_t place;
+} kept[] = {
+	{ "exec", offsetof(struct options, exec) },
+	{ "replay", offsetof(struct options, replay) },
+	{ "user-exec", offsetof(struct options, user_exec) },
+	{ "record", offsetof(struct options, record) },
+	{ "api", offsetof(struct options, api) },
+	{ "model", offsetof(struct options, model) },
+	{ "key-file", offsetof(struct options, key_file) },
+	{ "key-env", offsetof(struct options, key_env) },
+	{ "style", offsetof(struct options, style) },
+	{ "prompt-file", offsetof(struct options, prompt_file) },
+	{ "format", offsetof(struct options, format) },
+	{ "from", offsetof(struct options, from) },
+	{ "system", offsetof(struct options, system) },
+	{ "lang", offsetof(struct options, language) },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -183,6 +292,19 @@ static const struct row *row_find(int value, const struct command *command)
 		    row_applies(&rows[i], command))
 			return &rows[i];
 	return NULL;
+}
+
+static bool row_take(const struct row *row, struct options *options, const char *word,
+		     struct failure *failure)
+{
+	if (row->take)
+		return row->take(options, word, failure);
+	if (*word == '\0')
+		return fail(failure, "--%s: %s is empty", row->name, row->argument);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (strcmp(kept[i].name, row->name) == 0)
+			*(const char **)((char *)options + kept[i].place) = word;
+	return true;
 }
 
 static bool refuse_option(const struct command *command, int result, char *argv[],
@@ -242,7 +364,7 @@ bool options_parse(struct options *options, const struct command *command, int a
 
 		if (!row)
 			return refuse_option(command, result, argv, failure);
-		if (!row->take(options, optarg, failure))
+		if (!row_take(row, options, optarg, failure))
 			return false;
 	}
 	options->arguments = argv + optind;

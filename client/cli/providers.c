@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "channel.h"
 #include "program_index.h"
 
 #define BLANKS " \t\n"
@@ -17,13 +17,6 @@ bool program_name_valid(const char *name)
 
 	return length > 0 && length <= NAME_MAX && strchr(name, '/') == NULL &&
 	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
-}
-
-bool store_has(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0;
 }
 
 bool pin_find(const char *pins, const char *name, char attribute[ATTRIBUTE_SIZE])

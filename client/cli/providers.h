@@ -42,6 +42,3 @@ bool pin_find(const char *pins, const char *name, char attribute[ATTRIBUTE_SIZE]
 // Whether a program can be called `name`: not empty, not "." or "..", without a '/', and no longer
 // than a file's name. Pure.
 bool program_name_valid(const char *name);
-
-// Whether the store has the path.
-bool store_has(const char *path);

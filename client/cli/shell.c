@@ -13,7 +13,7 @@ static bool limits_given(const struct options *options)
 	return options->network_host;
 }
 
-int shell_run(const struct options *options, struct failure *failure)
+int interactive_run(const struct options *options, struct failure *failure)
 {
 	const bool terminal = isatty(STDIN_FILENO);
 

@@ -230,6 +230,7 @@ static bool reply_check(const Reply *message, struct agent_reply *reply, struct 
 	switch (message->result_case) {
 	case LODGER__AGENT__REPLY__RESULT_STARTED:
 		reply->kind = AGENT_STARTED;
+		reply->pid = message->started->pid;
 		return true;
 	case LODGER__AGENT__REPLY__RESULT_EXITED:
 		if (message->exited->status > UINT8_MAX || message->exited->signal >= NSIG)

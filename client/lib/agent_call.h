@@ -29,6 +29,7 @@ enum agent_reply_kind {
 
 struct agent_reply {
 	enum agent_reply_kind kind;
+	uint32_t pid;	// AGENT_STARTED: in the session's numbers
 	int descriptor; // AGENT_STARTED with a terminal: its master, close-on-exec; else -1
 	int exit_code;	// AGENT_EXITED: as of the command line: 124, 128+n or the command's own
 	int signal;	// AGENT_EXITED: what ended it, else 0

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "protocol.h"
@@ -22,6 +23,13 @@ bool store_path_valid(const char *text, size_t length)
 		if (!memchr(CHARACTERS, text[i], strlen(CHARACTERS)))
 			return false;
 	return true;
+}
+
+bool store_has(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0;
 }
 
 static bool path_take(char path[STORE_PATH_SIZE], const char *text, size_t length)

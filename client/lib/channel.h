@@ -13,6 +13,9 @@
 // characters that nix allows there.
 bool store_path_valid(const char *text, size_t length);
 
+// Whether the store has the path.
+bool store_has(const char *path);
+
 // Finds the channel that sessions of this machine get. False: there is none.
 bool channel_find(char path[STORE_PATH_SIZE]);
 

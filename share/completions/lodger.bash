@@ -16,7 +16,7 @@ _lodger_options() {
 _lodger() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	local commands='create run exec shell list show destroy collect put get packages which command
-		doctor'
+		assistant fill export doctor'
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then

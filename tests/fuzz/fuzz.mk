@@ -14,6 +14,8 @@ FUZZ_AGENT := $(call fuzz,client/agent/order.c client/agent/packet.c)
 # Without what needs a socket, a process or a filter.
 FUZZ_GATE := $(call fuzz,$(filter-out $(addprefix client/gate/,filter.c listen.c main.c socket.c worker.c),$(GATE_SRC)))
 FUZZ_CLIENT := $(call fuzz,$(filter-out $(PRIVILEGE_SRC),$(wildcard client/lib/*.c)))
+# All of the assistant, and of the client what it calls.
+FUZZ_ASSISTANT := $(call fuzz,$(SAN_CLIENT))
 
 $(F)/pb/%.pb-c.o: $(B)/proto/%.pb-c.c
 	@mkdir -p $(@D)
@@ -21,7 +23,7 @@ $(F)/pb/%.pb-c.o: $(B)/proto/%.pb-c.c
 
 $(F)/%.o: %.c $(PB_HEADERS) Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(CPPFLAGS_ALL) -I$(dir $<) -Iclient/lib -Iclient/agent $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+	$(FUZZ_CC) $(CPPFLAGS_ALL) -I$(dir $<) -Iclient/lib -Iclient/agent -Iclient/cli -Iclient/assistant $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Its files have names that others' have, too.
 $(F)/tests/fuzz/gate_%.o: tests/fuzz/gate_%.c Makefile tests/fuzz/fuzz.mk
@@ -41,6 +43,9 @@ $(B)/tests/fuzz/agent_%_fuzz: $(F)/tests/fuzz/agent_%_fuzz.o $(FUZZ_AGENT) $(FUZ
 $(B)/tests/fuzz/cli_%_fuzz: $(F)/tests/fuzz/cli_%_fuzz.o $(FUZZ_CLIENT) $(FUZZ_COMMON)
 	@mkdir -p $(@D)
 	$(FUZZ_LINK) -o $@ $^ -larchive $(CLIENT_LIBS)
+$(B)/tests/fuzz/assistant_%_fuzz: $(F)/tests/fuzz/assistant_%_fuzz.o $(FUZZ_ASSISTANT) $(FUZZ_COMMON)
+	@mkdir -p $(@D)
+	$(FUZZ_LINK) -o $@ $^ -larchive -lsqlite3 -lcurl $(CLIENT_LIBS)
 $(B)/tests/fuzz/%_fuzz: $(F)/tests/fuzz/%_fuzz.o $(FUZZ_COMMON)
 	@mkdir -p $(@D)
 	$(FUZZ_LINK) $(FUZZ_WRAP) -o $@ $(filter %.o,$^) -lprotobuf-c -lbsd

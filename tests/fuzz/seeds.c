@@ -424,6 +424,47 @@ static void gate_requests(void)
 	GATE("no-greeting", 4, 0, "\1\2\3");
 }
 
+#define RECORDING                                                                                   \
+	"E{\"event\":\"start\",\"time\":1.5,\"version\":1,\"lodger\":\"0.1.0\",\"session\":"        \
+	"\"lodger-7\",\"assistant\":\"exec\",\"model\":\"m\",\"limits\":{\"memory\":1},\"prompt\":" \
+	"\"p\",\"columns\":80,\"rows\":24}\n"
+#define EVENT(event, fields) "{\"event\":\"" event "\",\"time\":2," fields "}\n"
+#define EVENT_END(id, end, rest) \
+	EVENT("end", "\"id\":" id ",\"end\":\"" end "\",\"seconds\":0.5," rest)
+
+static void exports(void)
+{
+	begin("assistant_export");
+	TEXT("recording",
+	     RECORDING EVENT("command", "\"id\":1,\"text\":\"assistant_listen\"")
+		     EVENT("say", "\"role\":\"user\",\"text\":\"hi\"")
+			     EVENT("output", "\"id\":1,\"text\":\"hi\\n\"")
+				     EVENT_END("1", "done", "\"status\":0,\"dropped\":0") EVENT(
+					     "command", "\"id\":2,\"text\":\"assistant_tell 'a'\"")
+					     EVENT("tell", "\"text\":\"a\"")
+						     EVENT_END("2", "done",
+							       "\"status\":0,"
+							       "\"dropped\":0")
+							     EVENT("finish", "\"reason\":"
+									     "\"person\""));
+	TEXT("bytes",
+	     RECORDING EVENT("command", "\"id\":1,\"base64\":\"/w==\"")
+		     EVENT("output", "\"id\":1,\"base64\":\"gAA=\"")
+			     EVENT_END("1", "flood", "\"status\":-1,\"dropped\":9")
+				     EVENT("command", "\"id\":5,\"text\":\"x=$(assistant_listen)\"")
+					     EVENT("say", "\"role\":\"user\",\"base64\":\"/w==\"")
+						     EVENT("tell", "\"base64\":\"/w==\""));
+	TEXT("chat",
+	     "C{\"messages\":[{\"role\":\"system\",\"content\":\"p\"},{\"role\":\"user\","
+	     "\"content\":\"a\\nb\"},{\"role\":\"assistant\",\"content\":\"c\",\"tool_calls\":[{"
+	     "\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"shell\",\"arguments\":"
+	     "\"{\\\"command\\\":\\\"ls\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"1\","
+	     "\"content\":\"r\"}],\"metadata\":{\"lodger\":\"0\",\"finish\":\"turns\",\"calls\":[{"
+	     "\"id\":\"1\",\"end\":\"gone\",\"status\":3,\"dropped\":4,\"talk\":[{\"role\":\"user\","
+	     "\"text\":\"x\"},{\"role\":\"assistant\",\"base64\":\"/w==\"}]}],\"binary\":[{\"message\":"
+	     "3,\"of\":\"content\",\"base64\":\"gA==\"}]}}\n");
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc != 2 || (mkdir(argv[1], 0777) < 0 && access(argv[1], W_OK) < 0) ||
@@ -438,5 +479,6 @@ int main(int argc, char *argv[])
 	archives();
 	derivations();
 	gate_requests();
+	exports();
 	return 0;
 }

@@ -35,11 +35,13 @@ files() {
 }
 
 @test "every command and option of lodger is in its manual" {
-	local command option
+	local command option manual
 	for command in $(build/lodger help | awk '/^  [a-z]/ { print $1 }'); do
 		grep -q "^\.It Cm $command\b" man/lodger.1
+		manual=man/lodger-$command.1
+		[ -e "$manual" ] || manual=man/lodger.1
 		for option in $(build/lodger help "$command" | grep -o '^ .*--[a-z]*' | grep -o '[a-z]*$'); do
-			grep -q "^\.It Fl \(. , Fl \)\?-$option\b" man/lodger.1
+			grep -q "^\.It Fl \(. , Fl \)\?-$option\b" man/lodger.1 "$manual"
 		done
 	done
 }
@@ -72,6 +74,7 @@ files() {
 	only_from client/proxy client/proxy client/lib proto
 	only_from client/lib client/lib proto
 	only_from client/cli client/cli client/lib proto
+	only_from client/assistant client/assistant client/cli client/lib proto
 }
 
 @test "every test file that SECURITY.md names is there" {
@@ -83,8 +86,8 @@ files() {
 
 @test "the programs are hardened: PIE, full RELRO, no executable stack, canaries, fortified, CET marks" {
 	local program
-	for program in build/lodger build/lodger-get build/lodger-packages build/lodger-helper build/lodger-agent \
-		build/lodger-gate build/lodger-relay; do
+	for program in build/lodger build/lodger-get build/lodger-packages build/lodger-assistant build/lodger-helper \
+		build/lodger-agent build/lodger-gate build/lodger-relay build/lodger-talk; do
 		readelf -h "$program" | grep -q 'Type: *DYN'
 		readelf -lW "$program" | grep -q GNU_RELRO
 		readelf -dW "$program" | grep -q BIND_NOW
@@ -105,7 +108,7 @@ files() {
 	# Both wait for signals, or take the default.
 	run ! grep -hE 'sa_handler|sa_sigaction|SA_SIGINFO' helper/*.c client/agent/*.c
 	run ! grep -hoE '\<signal\([^;]*' <(cat helper/*.c client/agent/*.c | grep -vE '\<signal\([A-Za-z]+, SIG_(IGN|DFL)\)|^\s*//')
-	for file in client/lib/*.c client/cli/*.c; do
+	for file in client/lib/*.c client/cli/*.c client/assistant/*.c; do
 		for handler in $(grep -oE 'sa_handler = \w+' "$file" | sed 's/.*= //'; grep -oE '\<signal\(\w+, \w+' "$file" | sed 's/.*, //' | grep -v '^SIG_'); do
 			# From its head to its closing brace: no call of any function.
 			sed -n "/^static void $handler(/,/^}/p" "$file" >"$BATS_TEST_TMPDIR/handler"
