@@ -92,7 +92,7 @@ check:  ## as root: install everything and run all fast tests (T=NAME: only thos
 	share/setup
 	$(MAKE) -s -j"$$(nproc)" unit probes fuzz-targets $(S)/lodger $(S)/lodger-agent $(B)/tests/fault $(B)/tests/tracer \
 		$(B)/tests/soak_agents
-	tests/run $(T)
+	tests/run $(if $(BESIDE),--beside "$(BESIDE)") $(T)
 
 .PHONY: check-starter
 check-starter:  ## as root: build all that the starter channel can have, and run it in sessions (minutes, 500 MB)
