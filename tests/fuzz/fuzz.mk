@@ -12,7 +12,7 @@ fuzz = $(patsubst %.c,$(F)/%.o,$(1))
 FUZZ_COMMON := $(call fuzz,$(wildcard proto/*.c)) $(PB:%=$(F)/pb/%.pb-c.o)
 FUZZ_AGENT := $(call fuzz,client/agent/order.c client/agent/packet.c)
 # Without what needs a socket, a process or a filter.
-FUZZ_GATE := $(call fuzz,$(filter-out $(addprefix client/gate/,filter.c listen.c main.c socket.c worker.c),$(GATE_SRC)))
+FUZZ_GATE := $(call fuzz,$(filter-out $(addprefix client/gate/,filter.c listen.c main.c socket.c worker.c) $(PRIVILEGE_SRC),$(GATE_SRC)))
 FUZZ_CLIENT := $(call fuzz,$(filter-out $(PRIVILEGE_SRC),$(wildcard client/lib/*.c)))
 # All of the assistant, and of the client what it calls.
 FUZZ_ASSISTANT := $(call fuzz,$(SAN_CLIENT))
