@@ -331,6 +331,7 @@
         "gcc"
       ];
       propagates = [ "gcc" ];
+      kind = "ocaml";
       moved = [ "/usr/lib/ocaml" ];
       environment = {
         OCAMLLIB = "@out@/lib/ocaml";

@@ -287,6 +287,11 @@ finish_ghc() {
 	"$out/bin/ghc-pkg" recache
 }
 
+# What programs of bytecode begin with: the name of what runs them.
+finish_ocaml() {
+	find "$out/lib/ocaml" -name '*camlheader*' -exec sed -i "1s|^#!/usr/bin/|#!$out/bin/|" {} +
+}
+
 # The compiler finds its own parts from where it lies; headers, start files and libraries it takes
 # from a system root. The tree is made one: usr leads to itself, the C library is linked in. The
 # linker's wrapper names the store's loader and libraries in what it makes.
@@ -316,6 +321,8 @@ finish_gcc() {
 wrap() {
 	local program=$1 real=$out/libexec/${1##*/}
 	mkdir -p "$out/libexec"
+	# Some have a directory of their own name there.
+	[[ ! -e $real ]] || real+=.program
 	mv "$program" "$real"
 	wrapper "$program" "$real" "${@:2}"
 }

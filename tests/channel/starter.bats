@@ -30,7 +30,7 @@ setup() {
 gives() {
 	export FILES=$2 SCRIPT=$3
 	run --separate-stderr elsewhere 'mount --bind "$APART/state" /var/lib/lodger
-		S=$(as a lodger create --memory 3G --disk 1G)
+		S=$(as a lodger create --memory 2G --disk 1G)
 		trap "as a lodger destroy $S >/dev/null" EXIT
 		tar -c -C "$FILES" . | as a lodger exec "$S" -- tar -x
 		as a lodger exec "$S" -- bash -c "$SCRIPT"'
@@ -113,14 +113,14 @@ gives() {
 @test "their commands on demand" {
 	printf 'main = print 42\n' >"$T/x.hs"
 	printf 'print_int 42\n' >"$T/x.ml"
-	gives 42 "$T" 'runghc x.hs'
+	gives 42 "$T" "$CHANNEL/commands/runghc x.hs"
 	[ "$stderr" = 'lodger: runghc is from ghc' ]
-	gives 42 "$T" 'ocaml x.ml'
+	gives 42 "$T" "$CHANNEL/commands/ocaml x.ml"
 	[ "$stderr" = 'lodger: ocaml is from ocaml' ]
-	gives 42 "$T" 'octave-cli --quiet --eval "disp(42)"'
+	gives 42 "$T" "$CHANNEL/commands/octave-cli --quiet --eval 'disp(42)'"
 	[ "$stderr" = 'lodger: octave-cli is from octave' ]
 	# A compiler needs gcc, which comes along.
-	gives 42 "$T" 'ghc -v0 x.hs -o x && ./x'
+	gives 42 "$T" "$CHANNEL/commands/ghc -v0 x.hs -o x && ./x"
 }
 
 @test "plain starter keeps what was added, and --default leaves it out" {
