@@ -26,7 +26,7 @@ key() {
 }
 
 @test "a model's text is stopped at the colon, gets the result, and goes on" {
-	serve '{"text": "It is {echo 5; x=2:6} I guess", "linger": 1}' '{"text": "} or {echo $x:"}' '{"text": " sharp."}'
+	serve '{"text": "It is {echo 5; x=2:6} I guess", "linger": 60}' '{"text": "} or {echo $x:"}' '{"text": " sharp."}'
 	ask 'How much is it?'
 	exits 0
 	[ "$output" = 'It is {echo 5; x=2:5} or {echo $x:2} sharp.' ]
@@ -267,7 +267,7 @@ talk() {
 
 @test "Markdown, prompt signs, thoughts and dreams of a model are not typed" {
 	serve '{"text": "Let me see:\n```bash\nassistant_tell one\nassistant_tell \" two\"\n```\nThat does it."}' \
-		'{"text": "> assistant_tell \" three\"\n(dreamt)\n> assistant_tell no", "linger": 1}' '{"text": "<think>\nls\n</think>\n\n$ assistant_tell \" four\"\n"}' '{"text": " \n"}'
+		'{"text": "> assistant_tell \" three\"\n(dreamt)\n> assistant_tell no", "linger": 60}' '{"text": "<think>\nls\n</think>\n\n$ assistant_tell \" four\"\n"}' '{"text": " \n"}'
 	talk x
 	exits 0
 	[ "$output" = 'one two three four' ]
