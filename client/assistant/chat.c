@@ -217,6 +217,12 @@ struct chat *chat_open(const struct chat_options *options, struct failure *failu
 		return NULL;
 	}
 	chat->options = *options;
+	if (options->key_file && options->key_env) {
+		fail(failure, "--key-file and --key-env are one too many");
+		free(chat);
+		curl_url_cleanup(url);
+		return NULL;
+	}
 	chat->curl = curl_easy_init();
 	if (!chat->curl || !base_make(chat, url, &here, &clear, failure) ||
 	    !chat_key_read(options->key_file, options->key_env, chat->key, failure) ||

@@ -49,8 +49,6 @@ bool fill_api_check(const struct options *options, struct failure *failure)
 			      options->prompt_file || options->style || options->max_tokens > 0))
 		return fail(failure, "fill: --model, --key-file, --key-env, --max-tokens, "
 				     "--prompt-file and --style are for a model behind --api");
-	if (options->key_file && options->key_env)
-		return fail(failure, "fill: --key-file and --key-env are one too many");
 	if (style_find(options->style) == STYLE_COUNT)
 		return fail(failure, "--style: '%s' is none of chat, prefill and completions",
 			    options->style);

@@ -9,6 +9,7 @@
 
 #include "clean.h"
 #include "cleanup.h"
+#include "conversation.h"
 #include "quantity.h"
 
 #define PYTHON LODGER_LIBEXEC "/fill-python"
@@ -31,7 +32,8 @@ void fill_runner_start(struct fill_runner *runner, uint32_t session,
 
 void fill_runner_end(struct fill_runner *runner)
 {
-	shell_close(runner->shell);
+	if (runner->shell)
+		shell_close(runner->shell);
 	free(runner->result);
 	*runner = (struct fill_runner){ 0 };
 }
@@ -75,42 +77,54 @@ static void output_take(void *context, const char *data, size_t size)
 	free(cleaned);
 }
 
-// Says behind the output what it does not say itself.
-static bool note_add(struct fill_runner *runner, const struct shell_limits *limits,
-		     const struct shell_result *result, size_t from)
+// What the output does not say itself.
+static void note_write(char *note, size_t room, const struct shell_limits *limits,
+		       const struct shell_result *result)
 {
-	char note[120] = "", time[QUANTITY_SIZE];
+	char time[QUANTITY_SIZE];
 
 	switch (result->end) {
 	case SHELL_DONE:
 		if (result->status != 0)
-			snprintf(note, sizeof(note), "[exit status %d]", result->status);
+			snprintf(note, room, "[exit status %d]", result->status);
 		break;
 	case SHELL_WAITING:
-		snprintf(note, sizeof(note), "[it wanted input, and was ended]");
+		snprintf(note, room, "[it wanted input, and was ended]");
 		break;
 	case SHELL_SCREEN:
-		snprintf(note, sizeof(note), "[it wanted the whole screen, and was ended]");
+		snprintf(note, room, "[it wanted the whole screen, and was ended]");
 		break;
 	case SHELL_TIMEOUT:
-		snprintf(note, sizeof(note), "[it ran for more than %s, and was ended]",
-			 duration_format(time, limits->time_ms / 1000));
+		snprintf(note, room, "[it ran for more than %s, and was ended]",
+			 duration_format(time, (limits->time_ms + 999) / 1000));
 		break;
 	case SHELL_FLOOD:
-		snprintf(note, sizeof(note), "[it printed more than %zu bytes, and was ended]",
-			 limits->output);
+		snprintf(note, room, "[it printed without end, and was ended]");
 		break;
 	case SHELL_GONE:
-		snprintf(note, sizeof(note), "[the shell has ended; the next one begins anew]");
+		snprintf(note, room, "[the shell has ended; the next one begins anew]");
 		break;
 	}
+}
+
+// Says it behind the output, on a line of its own where there is more than one.
+static bool note_add(struct fill_runner *runner, const struct shell_limits *limits,
+		     const struct shell_result *result, size_t from)
+{
+	char notes[2][120] = { "", "" };
+
+	if (result->dropped > 0)
+		snprintf(notes[0], sizeof(notes[0]), "[%zu more bytes were dropped]",
+			 result->dropped);
+	note_write(notes[1], sizeof(notes[1]), limits, result);
 	newlines_cut(runner, from);
-	if (note[0] == '\0')
-		return true;
-	// On a line of its own where there is more than one.
 	const bool lines = memchr(runner->result + from, '\n', runner->size - from);
-	return (runner->size == from || result_add(runner, lines ? "\n" : " ", 1)) &&
-	       result_add(runner, note, strlen(note));
+	for (size_t i = 0; i < 2; i++)
+		if (notes[i][0] &&
+		    ((runner->size > from && !result_add(runner, lines ? "\n" : " ", 1)) ||
+		     !result_add(runner, notes[i], strlen(notes[i]))))
+			return false;
+	return true;
 }
 
 // The shell --------------------------------------------------------------------------------------
@@ -202,15 +216,15 @@ static bool run(struct fill_runner *runner, const char *text, size_t size,
 	char rest[CLEAN_GROWTH * CLEAN_KEPT];
 
 	if (runner->turns == bounds->turns)
-		return fail(failure,
-			    "%" PRIu64 " commands have run, and no more may; --turns allows "
-			    "more",
-			    bounds->turns);
+		return fail_with(failure, EXIT_TURNS,
+				 "%" PRIu64 " commands have run, and no more may; --turns allows "
+				 "more",
+				 bounds->turns);
 	if (runner->total == bounds->total)
-		return fail(failure,
-			    "the commands have printed %zu bytes, and no more may; "
-			    "--total-output allows more",
-			    bounds->total);
+		return fail_with(failure, EXIT_OUTPUT,
+				 "the commands have printed %zu bytes, and no more may; "
+				 "--total-output allows more",
+				 bounds->total);
 	if (!ready(runner, failure) ||
 	    !time_left(runner, bounds->command_ms, &limits.time_ms, failure))
 		return false;

@@ -86,6 +86,6 @@ struct person *person_terminal(struct line_reader *input, bool prompts, struct f
 	terminal->person = (struct person){ &operations, input->fd };
 	terminal->input = input;
 	terminal->prompts = prompts;
-	terminal->clean.ascii = !clean_terminal_utf8();
+	terminal->clean.ascii = isatty(STDOUT_FILENO) == 1 && !clean_terminal_utf8();
 	return &terminal->person;
 }

@@ -246,5 +246,69 @@ key() {
 	serve '{"text": "{echo 1:"}' '{"text": "{echo 2:"}' '{"text": "{echo 3:"}'
 	ask x --turns 2
 	[ "$output" = '{echo 1:1}{echo 2:2}{echo 3:' ]
+	EXPECTED=3
 	failed '2 commands have run'
+}
+
+# talk LINE [OPTION…]: has user a talk with the server's model, saying that one line.
+talk() {
+	local line=$1
+	shift
+	run --separate-stderr as a lodger assistant --api "$URL" --model tiny "$@" <<<"$line"
+}
+
+@test "a model plays the assistant: it types, is told what came of it, and ends" {
+	serve '{"text": "assistant_listen"}' '{"text": "cd /tmp; x=5"}' '{"text": "echo $PWD $x; false"}' '{"text": "assistant_tell five"}' '{"text": "exit"}'
+	talk 'How much is it?'
+	exits 0
+	[ "$output" = five ]
+	asked_is 5
+	[ "$(asked '.[0].body.messages | map(.role) | join(" ")')" = 'system user' ]
+	[ "$(asked '.[1:] | map(.body.messages[-1].content) | tojson')" = '["How much is it?\n","[no output]","/tmp 5\n[exit status 1]","[no output]"]' ]
+	[ "$(asked '.[4].body.messages[2:] | map(select(.role == "assistant").content) | tojson')" = '["assistant_listen","cd /tmp; x=5","echo $PWD $x; false","assistant_tell five"]' ]
+	[[ $(asked '.[0].body.messages[0].content') == *'assistant_tell "TEXT"'*'time in all 1h00m'* ]]
+}
+
+@test "Markdown, prompt signs, thoughts and dreams of a model are not typed" {
+	serve '{"text": "Let me see:\n```bash\nassistant_tell one\nassistant_tell \" two\"\n```\nThat does it."}' \
+		'{"text": "> assistant_tell \" three\"\n(dreamt)\n> assistant_tell no", "linger": 1}' '{"text": "<think>\nls\n</think>\n\n$ assistant_tell \" four\"\n"}' '{"text": " \n"}'
+	talk x
+	exits 0
+	[ "$output" = 'one two three four' ]
+	asked_is 4
+	[ "$(asked '.[1].hung_up')" = true ]
+	[[ $(asked '.[2].body.messages[-2].content') != *" no" ]]
+}
+
+@test "a model of the assistant that fails, or is cut off, ends the conversation with a word" {
+	serve '{"text": "assistant_tell hello"}' '{"mode": "cut", "text": "assistant_tell by"}' '{"mode": "length", "text": "echo"}' \
+		'{"mode": "calls"}' '{"mode": "status", "status": 400, "text": "too long"}' '{"mode": "silent"}'
+	talk x
+	exits 125
+	[ "$output" = hello ]
+	says 'broke off its answer after 17 bytes of text'
+	talk x
+	exits 125
+	says "the model's answer was cut off at its limit of tokens; --max-tokens gives it more"
+	talk x
+	exits 125
+	says 'the model ended its answer with "tool_calls" and no text'
+	talk x
+	exits 125
+	says 'status 400: too long'
+	talk x --timeout 2s
+	exits 124
+	says 'its time was over'
+}
+
+@test "the assistant's key is not in its session, nor in a recording" {
+	key sk-geheim
+	serve '{"text": "env | grep -c geheim"}' '{"text": "exit"}'
+	talk x --key-file "$KEY" --record recording
+	exits 0
+	asked_is 2
+	[ "$(asked '.[1].body.messages[-1].content')" = $'0\n[exit status 1]' ]
+	[ "$(asked '.[1].key')" = 'Bearer sk-geheim' ]
+	run ! as a grep -rq 'sk-geheim' recording
+	as a rm -r recording
 }

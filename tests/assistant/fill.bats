@@ -46,6 +46,7 @@ work() {
 
 @test "text passes byte by byte, also what is no UTF-8" {
 	head -c 30000 /dev/urandom | tr -d '{<' >"$BATS_TEST_TMPDIR/random"
+	set -o pipefail
 	as a lodger fill <"$BATS_TEST_TMPDIR/random" | cmp - "$BATS_TEST_TMPDIR/random"
 }
 
@@ -89,9 +90,9 @@ work() {
 @test "a command that takes too long, prints too much or wants input is ended, and the next one runs" {
 	fill '{x=1; sleep 60:|{yes | head -c 100000:|{cat:|{echo $x:' --command-timeout 2s --command-output 1K
 	exits 0
-	says '{x=1; sleep 60:[it ran for more than 2s, and was ended]}' '[it printed more than 1024 bytes, and was ended]}' \
+	says '{x=1; sleep 60:[it ran for more than 2s, and was ended]}' $'y\n[98976 more bytes were dropped]}|' \
 		'{cat:[it wanted input, and was ended]}' '{echo $x:1}'
-	[ "${#output}" -lt 1400 ]
+	[ "$(grep -c '^y$' <<<"$output")" = 511 ]
 }
 
 @test "a shell that ends is followed by a new one in the same session" {
@@ -115,11 +116,11 @@ work() {
 
 @test "limits on commands, output and time end it, and say how to have more" {
 	fill '{echo 1:{echo 2:{echo 3: rest' --turns 2
-	exits 125
+	exits 3
 	[ "$output" = '{echo 1:1}{echo 2:2}{echo 3:' ]
 	says '2 commands have run, and no more may; --turns allows more'
 	fill '{seq 1000:{seq 1000:{echo 3: rest' --total-output 5K
-	exits 125
+	exits 4
 	says 'the commands have printed 5120 bytes, and no more may; --total-output allows more'
 	run --separate-stderr as a bash -c '(echo hello; sleep 30) | lodger fill --timeout 1s'
 	exits 124
