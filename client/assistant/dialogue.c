@@ -52,6 +52,7 @@ static void line_hold(struct dialogue *dialogue, const char *line, size_t size)
 	dialogue->size = size < HAND_MESSAGE_MAX - 1 ? size : HAND_MESSAGE_MAX - 1;
 	memcpy(dialogue->line, line, dialogue->size);
 	dialogue->held = true;
+	dialogue->recorded = false;
 }
 
 void dialogue_look(struct dialogue *dialogue)
@@ -80,6 +81,11 @@ void dialogue_look(struct dialogue *dialogue)
 	}
 	dialogue->outstanding = shell_talk_send(dialogue->shell, HAND_LINE, dialogue->listeners[0],
 						dialogue->line, dialogue->size);
+	// Now, and not when it has got there: the command may have ended by then.
+	if (dialogue->outstanding && !dialogue->recorded) {
+		record_say(dialogue->recorder, dialogue->line, dialogue->size);
+		dialogue->recorded = true;
+	}
 }
 
 static void listen_begin(struct dialogue *dialogue, uint32_t id)
@@ -102,7 +108,6 @@ static void listen_end(struct dialogue *dialogue, uint32_t id, bool delivered)
 		if (dialogue->listeners[i] != id)
 			continue;
 		if (delivered && i == 0 && dialogue->outstanding) {
-			record_say(dialogue->recorder, dialogue->line, dialogue->size);
 			dialogue->held = false;
 		}
 		listener_drop(dialogue, i);

@@ -24,6 +24,7 @@ struct dialogue {
 	unsigned int refusals;
 	char line[1 << 16];
 	size_t size;
+	bool recorded;	      // `line` is in the recording
 	bool held;	      // `line` has one that no listener has got yet
 	int epoll;	      // has the person's descriptor in it while a line is wanted
 	bool watched, always; // always: poll(2) has no use for it
