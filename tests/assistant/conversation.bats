@@ -1,5 +1,5 @@
 # lodger assistant: who plays whom, what they are told, what ends it, and what is recorded.
-# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154  # for other shells; bats' own
+# shellcheck disable=SC1010,SC2016,SC2030,SC2031,SC2034,SC2154  # `done` as a word; for other shells; bats' own
 
 load assistant
 
