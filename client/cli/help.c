@@ -18,7 +18,7 @@ void commands_help(void)
 	printf("usage: lodger COMMAND [OPTION]... [ARGUMENT]...\n"
 	       "Short-lived users of their own for whatever shall not run as you.\n\n");
 	for (size_t i = 0; i < command_count; i++)
-		printf("  %-9s %s\n", commands[i].name, commands[i].summary);
+		printf("  %-10s %s\n", commands[i].name, commands[i].summary);
 	printf("\nlodger COMMAND --help tells more; lodger --version tells the version.\n");
 }
 

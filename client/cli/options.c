@@ -389,6 +389,6 @@ void options_help(const struct command *command)
 			 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? "," : " ",
 			 rows[i].name, rows[i].argument ? " " : "",
 			 rows[i].argument ? rows[i].argument : "");
-		printf("  %-24s %s\n", left, rows[i].help);
+		printf("  %-26s %s\n", left, rows[i].help);
 	}
 }

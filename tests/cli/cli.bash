@@ -3,7 +3,7 @@
 
 load ../lib/lodger
 
-COMMANDS='create run exec shell list show destroy collect put get packages which command doctor help'
+COMMANDS='create run exec shell list show destroy collect put get packages which assistant fill export command doctor help'
 
 # fails TEXT…: fails unless `run --separate-stderr` got a failure of Lodger's own: 125, nothing on
 # standard output, and on standard error one line of Lodger's in which all of them stand.

@@ -7,22 +7,31 @@ load cli
 # Each command and its options, as --help lists them.
 LIMITS='--memory --pids --cpu --disk --inodes --ttl --net'
 JOB='--package --timeout --env --dir'
+MODEL='--api --model --key-file --key-env --max-tokens'
+BOUNDS='--prompt-file --turns --command-timeout --command-output --total-output'
 declare -gA OPTIONS=(
 	[create]="$LIMITS --no-auto --json" [run]="$LIMITS --no-auto $JOB --terminal --usage"
 	[exec]="--no-auto $JOB --terminal" [shell]="$LIMITS --no-auto $JOB --usage" [list]='--all --json' [show]=--json [destroy]='--all --json'
 	[collect]=--json [put]='--timeout --max' [get]='--timeout --max' [packages]='--cached --json'
 	[which]=--json [command]='' [doctor]=--json [help]=''
+	[assistant]="$LIMITS --no-auto ${JOB#* } --exec --json-lines --human --replay --user-exec --record $MODEL $BOUNDS"
+	[fill]="$LIMITS --no-auto $JOB $MODEL --style $BOUNDS"
+	[export]='--format --from --system --lang --check --keep-names'
 )
 # The value that an option takes.
 declare -gA VALUES=(
 	[--memory]=SIZE [--pids]=N [--cpu]=PERCENT [--disk]=SIZE [--inodes]=N [--ttl]=TIME
 	[--net]='none|host' [--package]=PKG [--timeout]=TIME [--env]=NAME=VALUE [--dir]=DIR
-	[--max]=SIZE
+	[--max]=SIZE [--exec]=PROGRAM [--replay]=FILE [--user-exec]=PROGRAM [--record]=DIR [--api]=URL [--model]=NAME
+	[--key-file]=FILE [--key-env]=NAME [--max-tokens]=N [--prompt-file]=FILE [--turns]=N [--command-timeout]=TIME
+	[--command-output]=SIZE [--total-output]=SIZE [--style]='chat|prefill|completions'
+	[--format]='chat|tree|script' [--from]='recording|chat' [--system]=FILE [--lang]=TAG
 )
 # Arguments that are enough, for a session that does not exist.
 declare -gA ARGUMENTS=(
 	[run]=true [exec]='lodger-65535 true' [show]=lodger-65535 [destroy]=lodger-65535
 	[put]='lodger-65535 a b' [get]='lodger-65535 a b' [which]=jq [command]=jq
+	[export]=/nowhere
 )
 
 @test "without a command it says where help is" {
@@ -149,7 +158,7 @@ declare -gA ARGUMENTS=(
 
 @test "missing arguments are said, with how it should be" {
 	local command
-	for command in run exec show put get which command; do
+	for command in run exec show put get which export command; do
 		refuses "$command: something is missing; usage: lodger $command " $command
 	done
 	refuses 'usage: lodger run [--] COMMAND [ARG]...' run --
@@ -177,6 +186,8 @@ declare -gA ARGUMENTS=(
 	refuses 'shell: too many arguments; usage: lodger shell [SESSION]' shell lodger-1 lodger-2
 	refuses 'packages: too many arguments; usage: lodger packages [PATTERN]' packages a b
 	refuses 'which: too many arguments; usage: lodger which COMMAND' which a b
+	refuses 'assistant: too many arguments; usage: lodger assistant' assistant x
+	refuses 'fill: too many arguments; usage: lodger fill [OPTION]... [FILE]' fill a b
 	refuses 'help: too many arguments; usage: lodger help [COMMAND]' help run exec
 	refuses 'create: too many arguments' create ''
 	[ "$(sessions)" = "$before" ]
