@@ -124,10 +124,10 @@ static bool person_make(struct play *play, bool terminal, struct failure *failur
 {
 	const struct options *options = play->options;
 
-	play->stage.person = options->user_exec
-				     ? person_exec(options->user_exec, options->json_lines, failure)
-			     : play->replay ? person_replay(play->replay, failure)
-					    : person_terminal(&play->input, terminal, failure);
+	play->stage.person =
+		options->user_exec ? person_exec(options->user_exec, options->json_lines, failure)
+		: play->replay	   ? person_replay(play->replay, failure)
+			       : person_terminal(&play->input, terminal, options->human, failure);
 	return play->stage.person != NULL;
 }
 

@@ -32,8 +32,10 @@ struct person {
 };
 
 // Each returns NULL with `failure`. The terminal's lines come from `input`, which somebody else may
-// read from, too. `prompts`: it is a terminal, and there is somebody to ask.
-struct person *person_terminal(struct line_reader *input, bool prompts, struct failure *failure);
+// read from, too. `prompts`: it is a terminal, and there is somebody to ask. `lines`: what is
+// told is shown line by line, since somebody else has prompts there.
+struct person *person_terminal(struct line_reader *input, bool prompts, bool lines,
+			       struct failure *failure);
 struct person *person_exec(const char *program, bool json_lines, struct failure *failure);
 
 struct replay;

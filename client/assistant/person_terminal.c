@@ -12,7 +12,7 @@ struct terminal {
 	struct person person; // first
 	struct line_reader *input;
 	struct clean clean;
-	bool prompts, within; // a reply whose line has no end yet
+	bool prompts, lines, within; // a reply whose line has no end yet
 };
 
 static void show(struct terminal *terminal, const char *text, size_t size)
@@ -25,15 +25,6 @@ static void show(struct terminal *terminal, const char *text, size_t size)
 	(void)fflush(stdout);
 }
 
-static void terminal_tell(struct person *person, const char *text, size_t size)
-{
-	struct terminal *terminal = (struct terminal *)person;
-	autofree char *clean = malloc(CLEAN_GROWTH * (size + CLEAN_KEPT));
-
-	if (clean)
-		show(terminal, clean, clean_text(&terminal->clean, clean, text, size));
-}
-
 static void reply_end(struct terminal *terminal)
 {
 	char rest[CLEAN_GROWTH * CLEAN_KEPT];
@@ -41,6 +32,17 @@ static void reply_end(struct terminal *terminal)
 	show(terminal, rest, clean_end(&terminal->clean, rest));
 	if (terminal->within)
 		show(terminal, "\n", 1);
+}
+
+static void terminal_tell(struct person *person, const char *text, size_t size)
+{
+	struct terminal *terminal = (struct terminal *)person;
+	autofree char *clean = malloc(CLEAN_GROWTH * (size + CLEAN_KEPT));
+
+	if (clean)
+		show(terminal, clean, clean_text(&terminal->clean, clean, text, size));
+	if (terminal->lines)
+		reply_end(terminal);
 }
 
 static void terminal_want(struct person *person)
@@ -73,7 +75,8 @@ static void terminal_close(struct person *person)
 	free(person);
 }
 
-struct person *person_terminal(struct line_reader *input, bool prompts, struct failure *failure)
+struct person *person_terminal(struct line_reader *input, bool prompts, bool lines,
+			       struct failure *failure)
 {
 	static const struct person_operations operations = { terminal_tell, terminal_want,
 							     terminal_take, terminal_close };
@@ -86,6 +89,7 @@ struct person *person_terminal(struct line_reader *input, bool prompts, struct f
 	terminal->person = (struct person){ &operations, input->fd };
 	terminal->input = input;
 	terminal->prompts = prompts;
+	terminal->lines = lines;
 	terminal->clean.ascii = isatty(STDOUT_FILENO) == 1 && !clean_terminal_utf8();
 	return &terminal->person;
 }
