@@ -26,7 +26,7 @@ key() {
 }
 
 @test "a model's text is stopped at the colon, gets the result, and goes on" {
-	serve '{"text": "It is {echo 5; x=2:6} I guess", "linger": 1}' '{"text": "} or {echo $x:"}' '{"text": " sharp."}'
+	serve '{"text": "It is {echo 5; x=2:6} I guess", "linger": 60}' '{"text": "} or {echo $x:"}' '{"text": " sharp."}'
 	ask 'How much is it?'
 	exits 0
 	[ "$output" = 'It is {echo 5; x=2:5} or {echo $x:2} sharp.' ]
@@ -124,7 +124,7 @@ key() {
 	URL=http://user:secret@127.0.0.1/v1 ask x
 	failed 'has a user or password in it'
 	says_not secret
-	URL=http://127.0.0.1/v1?x=1 ask x
+	URL='http://127.0.0.1/v1?x=1' ask x
 	failed "has something behind a '?'"
 	run --separate-stderr as a lodger fill --model tiny <<<x
 	failed 'are for a model behind --api'
@@ -167,10 +167,8 @@ key() {
 	local busy='{"mode": "status", "status": 429, "retry_after": "50", "text": "slow down"}'
 	local now='{"mode": "status", "status": 503, "text": "no room"}'
 	serve "$busy" "$now" "$now" "$now" "$now" "$now"
-	EXPECTED=124
 	ask x --timeout 1s
-	failed 'the time was over'
-	EXPECTED=125
+	failed_with 124 'the time was over'
 	ask x
 	failed 'status 503: no room'
 	asked_is 6
@@ -212,12 +210,11 @@ key() {
 
 @test "a slow server has as long as --timeout, and a silent one, too" {
 	serve '{"mode": "slow", "text": "one two three four five six seven", "pause": 0.5}' '{"mode": "silent"}' '{"mode": "slow", "text": "ok", "pause": 1}'
-	EXPECTED=124
 	ask x --timeout 2s
-	failed 'the time was over before'
+	failed_with 124 'the time was over before'
 	[[ $output == one* && $output != *seven ]]
 	ask x --timeout 2s
-	failed 'the time was over before'
+	failed_with 124 'the time was over before'
 	[ -z "$output" ]
 	ask x --timeout 60s
 	exits 0
@@ -246,8 +243,7 @@ key() {
 	serve '{"text": "{echo 1:"}' '{"text": "{echo 2:"}' '{"text": "{echo 3:"}'
 	ask x --turns 2
 	[ "$output" = '{echo 1:1}{echo 2:2}{echo 3:' ]
-	EXPECTED=3
-	failed '2 commands have run'
+	failed_with 3 '2 commands have run'
 }
 
 # talk LINE [OPTION…]: has user a talk with the server's model, saying that one line.
@@ -271,7 +267,7 @@ talk() {
 
 @test "Markdown, prompt signs, thoughts and dreams of a model are not typed" {
 	serve '{"text": "Let me see:\n```bash\nassistant_tell one\nassistant_tell \" two\"\n```\nThat does it."}' \
-		'{"text": "> assistant_tell \" three\"\n(dreamt)\n> assistant_tell no", "linger": 1}' '{"text": "<think>\nls\n</think>\n\n$ assistant_tell \" four\"\n"}' '{"text": " \n"}'
+		'{"text": "> assistant_tell \" three\"\n(dreamt)\n> assistant_tell no", "linger": 60}' '{"text": "<think>\nls\n</think>\n\n$ assistant_tell \" four\"\n"}' '{"text": " \n"}'
 	talk x
 	exits 0
 	[ "$output" = 'one two three four' ]

@@ -30,10 +30,15 @@ serve_end() {
 	[ -z "${SERVER-}" ] || kill "$SERVER"
 }
 
-# failed TEXT…: the last `run --separate-stderr` was a failure of Lodger's own, in whose one line of
-# printable characters all of them stand.
+# failed TEXT…, failed_with STATUS TEXT…: the last `run --separate-stderr` was a failure of Lodger's own, in
+# whose one line of printable characters all of them stand.
 failed() {
-	exits "${EXPECTED:-125}" || return
+	failed_with 125 "$@"
+}
+
+failed_with() {
+	exits "$1" || return
+	shift
 	[[ $stderr == 'lodger: '* && $stderr != *$'\n'* && ! $stderr =~ [^[:print:]] ]] || {
 		printf 'not one line of Lodger alone: %q\n' "$stderr"
 		return 1
