@@ -331,11 +331,12 @@ static void nothing_is_lost_on_the_way(void **state)
 											"timeout",
 											"-1", "0")
 		COMMAND("6", "cat z") "{\"event\":\"output\",\"time\":1,\"id\":6,\"base64\":\"/wA=\"}\n" ENDED(
-			"6", "flood", "1", "12") "{\"event\":\"command\",\"time\":1,\"id\":7,"
-						 "\"base64\":\"gA==\"}\n" END("7")
-							 COMMAND("8", "assistant_listen")
-								 ENDED("8", "done", "1", "0")
-									 FINISH;
+			"6", "flood", "1",
+			"12") "{\"event\":\"command\",\"time\":1,\"id\":7,"
+			      "\"base64\":\"gA==\"}\n" END("7") COMMAND("8", "seq 9")
+				      OUTPUT("8", "1\\n") ENDED("8", "done", "0", "17")
+					      COMMAND("9", "assistant_listen")
+						      ENDED("9", "done", "1", "0") FINISH;
 	struct marks marks = { 0 };
 	struct conversation conversation, again;
 	struct failure failure;
@@ -348,7 +349,7 @@ static void nothing_is_lost_on_the_way(void **state)
 	assert_true(asprintf(&ended, "%s\n", line) > 0);
 	if (chat_read(ended, &conversation, &failure) != 1)
 		WRONG("%s", failure.text);
-	assert_int_equal(conversation.count, 7); // the two tells are one
+	assert_int_equal(conversation.count, 8); // the two tells are one
 	assert_true(text_equal(&conversation.steps[4].output, "\xff\0", 2));
 	assert_true(text_equal(&conversation.steps[5].command, "\x80", 1));
 	second = chat_make(&conversation, NULL, &marks);

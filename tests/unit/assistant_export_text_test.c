@@ -232,6 +232,12 @@ static void identifiers_are_of_all_parts(void **state)
 	identity_add(&other, "b", 1);
 	identity_uuid(&other, b);
 	assert_string_not_equal(a, b);
+	// Who says it is part of it.
+	identity_begin(&one, "y");
+	identity_add(&one, "a", 1);
+	identity_add(&one, "b", 1);
+	identity_uuid(&one, a);
+	assert_string_not_equal(a, b);
 	// Looking at it changes nothing.
 	identity_uuid(&other, a);
 	assert_string_equal(a, b);
