@@ -43,10 +43,12 @@ keys() {
 	keys 'assistant_tell "it is 42"' Enter
 	sees 'it is 42'
 	keys 'cat' Enter
-	sees $'> cat\n'
+	sees '> cat'
+	sleep 0.5
 	keys 'to cat' Enter
-	sees $'to cat\nto cat\n'
-	keys '^D' Enter
+	sees $'to cat\nto cat'
+	keys -l '^D'
+	keys Enter
 	keys 'exit 3' Enter
 	sees 'ended with 0'
 	[ "$(jq -r 'select(.event == "start") | .assistant' "$WORK/record/events.jsonl")" = human ]
