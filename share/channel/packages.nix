@@ -317,6 +317,8 @@
       environment = {
         OCTAVE_HOME = "@out@";
         OCTAVE_EXEC_HOME = "@out@";
+        # In a home where there is nothing yet it complains that it cannot keep one.
+        OCTAVE_HISTFILE = "/dev/null";
         FONTCONFIG_FILE = "@out@/etc/fonts/fonts.conf";
       };
     };

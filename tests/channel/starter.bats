@@ -101,6 +101,7 @@ gives() {
 		'printf("%g ", eig([2 0; 0 3]), abs(fft([1 1])));' 'printf("%g\n", twice(21));' >"$T/x.m"
 	gives $'2 2 -360\n2 3 2 0 42' "$T" 'nix-shell -p octave --run "octave-cli --quiet x.m"'
 	gives 42 "$T" 'nix-shell -p octave --run "octave --no-gui --quiet --eval \"disp(6 * 7)\""'
+	[ -z "$stderr" ]
 }
 
 @test "octave maps no file of the host" {
