@@ -130,8 +130,10 @@ declare -gA ARGUMENTS=(
 @test "an option without its value says what it needs" {
 	local option command
 	for option in "${!VALUES[@]}"; do
-		command=shell
-		[ "$option" != --max ] || command="get"
+		# The first that has it.
+		for command in shell get assistant fill export; do
+			[[ " ${OPTIONS[$command]} " != *" $option "* ]] || break
+		done
 		refuses "$command: the option $option needs ${VALUES[$option]}; see lodger $command " \
 			$command $option
 	done
@@ -187,7 +189,7 @@ declare -gA ARGUMENTS=(
 	refuses 'packages: too many arguments; usage: lodger packages [PATTERN]' packages a b
 	refuses 'which: too many arguments; usage: lodger which COMMAND' which a b
 	refuses 'assistant: too many arguments; usage: lodger assistant' assistant x
-	refuses 'fill: too many arguments; usage: lodger fill [OPTION]... [FILE]' fill a b
+	refuses 'fill: too many arguments; usage: lodger fill [FILE]' fill a b
 	refuses 'help: too many arguments; usage: lodger help [COMMAND]' help run exec
 	refuses 'create: too many arguments' create ''
 	[ "$(sessions)" = "$before" ]
