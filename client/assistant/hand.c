@@ -51,7 +51,7 @@ void hand_close(struct hand *hand)
 	hand->connection = hand->to = hand->from = -1;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
+bool write_patiently(int fd, const char *data, size_t size, int patience_ms)
 {
 	while (size > 0) {
 		struct pollfd wait = { .fd = fd, .events = POLLOUT };
@@ -61,7 +61,7 @@ static bool write_all(int fd, const char *data, size_t size)
 			data += count;
 			size -= (size_t)count;
 		} else if (count < 0 && errno == EAGAIN) {
-			if (poll(&wait, 1, PATIENCE_MS) == 0)
+			if (poll(&wait, 1, patience_ms) == 0)
 				return false;
 		} else if (errno != EINTR) {
 			return false;
@@ -74,8 +74,9 @@ bool hand_send(struct hand *hand, uint32_t type, uint32_t id, const void *data, 
 {
 	const struct hand_header header = { type, id, (uint32_t)size };
 
-	return hand->to >= 0 && write_all(hand->to, (const char *)&header, sizeof(header)) &&
-	       write_all(hand->to, data, size);
+	return hand->to >= 0 &&
+	       write_patiently(hand->to, (const char *)&header, sizeof(header), PATIENCE_MS) &&
+	       write_patiently(hand->to, data, size, PATIENCE_MS);
 }
 
 bool hand_read(struct hand *hand)

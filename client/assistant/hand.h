@@ -33,3 +33,7 @@ bool hand_read(struct hand *hand);
 
 // The next whole frame of what has come. False: there is none yet.
 bool hand_next(struct hand *hand, struct hand_frame *frame);
+
+// Writes all of it to a descriptor that does not block, waiting for room for `patience_ms` each time
+// at most. False: nobody takes it.
+bool write_patiently(int fd, const char *data, size_t size, int patience_ms);

@@ -85,30 +85,10 @@ static void modes_set(int master)
 	(void)tcsetattr(master, TCSANOW, &modes);
 }
 
-// Without waiting for good: a session that does not read its terminal fills it.
-static bool master_write(const struct shell *shell, const char *data, size_t size)
-{
-	while (size > 0) {
-		struct pollfd wait = { .fd = shell->master, .events = POLLOUT };
-		const ssize_t count = write(shell->master, data, size);
-
-		if (count > 0) {
-			data += count;
-			size -= (size_t)count;
-		} else if (count < 0 && errno == EAGAIN) {
-			if (poll(&wait, 1, WRITE_MS) == 0)
-				return false;
-		} else if (errno != EINTR) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool shell_type(struct shell *shell, const char *line, struct failure *failure)
 {
 	modes_set(shell->master);
-	return master_write(shell, line, strlen(line)) ||
+	return write_patiently(shell->master, line, strlen(line), WRITE_MS) ||
 	       fail(failure, "typing at the session's shell: its terminal takes nothing");
 }
 
@@ -196,8 +176,8 @@ static bool input_type(struct shell *shell, const char *text, size_t size, struc
 	}
 	const bool line = !key && (size == 0 || text[size - 1] != '\n');
 
-	return ((key || master_write(shell, text, size)) &&
-		(!(key || line) || master_write(shell, &control, 1))) ||
+	return ((key || write_patiently(shell->master, text, size, WRITE_MS)) &&
+		(!(key || line) || write_patiently(shell->master, &control, 1, WRITE_MS))) ||
 	       fail(failure, "typing to a program: its terminal takes nothing");
 }
 
