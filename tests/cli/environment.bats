@@ -197,10 +197,17 @@ no_output() {
 	export S=$SESSION
 	# Only the installed client has a program of its own for this.
 	[ -n "${CLIENT_DIRECTORY-}" ] || {
-		run --separate-stderr elsewhere 'mount --bind "$T/empty" /usr/local/libexec/lodger
-			as a lodger get "$S" x y'
-		fails 'getting files: starting /usr/local/libexec/lodger/lodger-get: No such file or directory' \
-			'install Lodger again'
+		local program command
+		while read -r program command; do
+			run --separate-stderr elsewhere 'mount --bind "$T/empty" /usr/local/libexec/lodger
+				as a lodger '"$command"
+			fails "${command%% *}: starting /usr/local/libexec/lodger/$program: No such file" \
+				'install Lodger again'
+		done <<-'END'
+			lodger-get get "$S" x y
+			lodger-packages packages
+			lodger-assistant fill x
+		END
 	}
 	install -m 755 "$HELPER" "$BATS_TEST_TMPDIR/plain"
 	run --separate-stderr elsewhere 'mount --bind "$T/plain" '"$HELPER"'; as a lodger create'
