@@ -205,6 +205,7 @@ static bool command_run(struct stage *stage, const char *text, size_t size,
 			struct shell_result *result, struct failure *failure)
 {
 	const struct conversation_bounds *bounds = &stage->bounds;
+	// Never 0, which would be no limit: stage_play has looked.
 	const size_t left = bounds->total_output - stage->total;
 	const struct shell_limits limits = {
 		.time_ms = bounds->command_seconds * 1000,
@@ -272,8 +273,15 @@ int stage_play(struct stage *stage, struct failure *failure)
 	const struct player_operations *play = stage->player->operations;
 	struct shell_result result;
 
-	dialogue_start(&stage->dialogue, stage->shell, stage->person, stage->recorder,
-		       stage->watch);
+	stage->dialogue = (struct dialogue){
+		.shell = stage->shell,
+		.person = stage->person,
+		.recorder = stage->recorder,
+		.total = &stage->total,
+		.most = bounds->total_output,
+		.epoll = stage->watch,
+	};
+	dialogue_start(&stage->dialogue);
 	shell_watch(stage->shell, stage->watch, ready, stage);
 	for (uint64_t turns = 0;; turns++) {
 		autofree char *text = NULL;
@@ -285,8 +293,8 @@ int stage_play(struct stage *stage, struct failure *failure)
 				      "it has had all its turns (--turns)");
 		if (stage->total >= bounds->total_output)
 			return finish(stage, EXIT_OUTPUT, "output",
-				      "all commands together have printed what they may "
-				      "(--total-output)");
+				      "all commands together have printed and told what they "
+				      "may (--total-output)");
 		const bool good = play->next(stage->player, &text, &size, &ended, failure);
 		events_take(stage);
 		if (stage->stop)

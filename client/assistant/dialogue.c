@@ -118,6 +118,24 @@ static void listen_end(struct dialogue *dialogue, uint32_t id, bool delivered)
 	dialogue_look(dialogue);
 }
 
+// A session can tell without end, into the recording and to the person.
+static void tell(struct dialogue *dialogue, const struct hand_frame *frame)
+{
+	static const char why[] = "everything has been said that may be (--total-output)";
+	const size_t left =
+		*dialogue->total < dialogue->most ? dialogue->most - *dialogue->total : 0;
+
+	if (frame->size > left) {
+		*dialogue->total = dialogue->most;
+		(void)shell_talk_send(dialogue->shell, HAND_END, frame->id, why, strlen(why));
+		return;
+	}
+	*dialogue->total += frame->size;
+	record_tell(dialogue->recorder, frame->data, frame->size);
+	dialogue->person->operations->tell(dialogue->person, frame->data, frame->size);
+	(void)shell_talk_send(dialogue->shell, HAND_TOLD, frame->id, NULL, 0);
+}
+
 static void take(void *context, const struct hand_frame *frame)
 {
 	struct dialogue *dialogue = context;
@@ -137,25 +155,16 @@ static void take(void *context, const struct hand_frame *frame)
 			listener_drop(dialogue, 0);
 		break;
 	case HAND_TELL:
-		record_tell(dialogue->recorder, frame->data, frame->size);
-		dialogue->person->operations->tell(dialogue->person, frame->data, frame->size);
-		(void)shell_talk_send(dialogue->shell, HAND_TOLD, frame->id, NULL, 0);
+		tell(dialogue, frame);
 		break;
 	default:
 		break;
 	}
 }
 
-void dialogue_start(struct dialogue *dialogue, struct shell *shell, struct person *person,
-		    struct recorder *recorder, int epoll)
+void dialogue_start(struct dialogue *dialogue)
 {
-	*dialogue = (struct dialogue){
-		.shell = shell,
-		.person = person,
-		.recorder = recorder,
-		.epoll = epoll,
-	};
-	shell_talk_to(shell, take, dialogue);
+	shell_talk_to(dialogue->shell, take, dialogue);
 }
 
 bool dialogue_over(const struct dialogue *dialogue)

@@ -22,6 +22,8 @@ struct dialogue {
 	bool outstanding; // a line is on its way to the first listener
 	bool ended;	  // the person has nothing more to say
 	unsigned int refusals;
+	size_t *total; // what commands have printed and told, together
+	size_t most;   // of it: what goes beyond is refused, and none is told after it
 	char line[1 << 16];
 	size_t size;
 	bool recorded;	      // `line` is in the recording
@@ -30,9 +32,9 @@ struct dialogue {
 	bool watched, always; // always: poll(2) has no use for it
 };
 
-// Has what the shell's hand reports come here.
-void dialogue_start(struct dialogue *dialogue, struct shell *shell, struct person *person,
-		    struct recorder *recorder, int epoll);
+// Has what the shell's hand reports come here. `dialogue` has shell, person, recorder, total, most and epoll
+// set, and nothing else.
+void dialogue_start(struct dialogue *dialogue);
 
 // The person may have said something.
 void dialogue_look(struct dialogue *dialogue);

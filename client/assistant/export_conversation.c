@@ -48,9 +48,9 @@ struct step *conversation_step(struct conversation *conversation, struct text *c
 	return steps;
 }
 
-void conversation_talk(struct conversation *conversation, bool told, struct text *text)
+void conversation_step_talk(struct conversation *conversation, struct step *step, bool told,
+			    struct text *text)
 {
-	struct step *step = &conversation->steps[conversation->count - 1];
 	struct talk *talk = list_grow(step->talk, step->talk_count, sizeof(*talk));
 
 	if (!talk) {
@@ -61,6 +61,12 @@ void conversation_talk(struct conversation *conversation, bool told, struct text
 	step->talk = talk;
 	talk[step->talk_count++] = (struct talk){ .told = told, .text = *text };
 	*text = (struct text){ 0 };
+}
+
+void conversation_talk(struct conversation *conversation, bool told, struct text *text)
+{
+	conversation_step_talk(conversation, &conversation->steps[conversation->count - 1], told,
+			       text);
 }
 
 void conversation_texts(struct conversation *conversation,

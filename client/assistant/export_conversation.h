@@ -56,6 +56,10 @@ struct conversation {
 struct step *conversation_step(struct conversation *conversation, struct text *command);
 // Adds to the talk of the last step, which must be there; takes `text` over.
 void conversation_talk(struct conversation *conversation, bool told, struct text *text);
+
+// The same for one of its steps.
+void conversation_step_talk(struct conversation *conversation, struct step *step, bool told,
+			    struct text *text);
 // Whether all of it is there.
 bool conversation_whole(const struct conversation *conversation);
 void conversation_free(struct conversation *conversation);

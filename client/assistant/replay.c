@@ -25,19 +25,14 @@ static bool begins(const char *line, size_t size, const char *with)
 static void said_take(struct conversation *conversation)
 {
 	for (size_t i = 0; i < conversation->count; i++) {
-		const struct step *step = &conversation->steps[i];
+		struct step *step = &conversation->steps[i];
 		struct text said = { 0 };
 
 		if (!text_is(&step->command, "assistant_listen") || step->output.size == 0)
 			continue;
 		text_add(&said, step->output.data,
 			 step->output.size - (text_ends(&step->output, "\n") ? 1 : 0));
-		struct step *last = conversation->steps + i;
-		const size_t count = conversation->count;
-		// It is added to the last step, wherever that is.
-		conversation->count = (size_t)(last - conversation->steps) + 1;
-		conversation_talk(conversation, false, &said);
-		conversation->count = count;
+		conversation_step_talk(conversation, step, false, &said);
 	}
 }
 

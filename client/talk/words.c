@@ -84,5 +84,11 @@ int tell_main(char *words[])
 		fputs("assistant_tell: nothing to tell; usage: assistant_tell \"TEXT\"\n", stderr);
 		return EXIT_TROUBLE;
 	}
-	return ask("assistant_tell", packet, size) < 0 ? EXIT_TROUBLE : 0;
+	const ssize_t answer = ask("assistant_tell", packet, size);
+	if (answer < 0)
+		return EXIT_TROUBLE;
+	if (packet[0] == HAND_TOLD)
+		return 0;
+	fprintf(stderr, "assistant_tell: %.*s\n", (int)answer - 1, packet + 1);
+	return EXIT_NOBODY;
 }

@@ -115,6 +115,12 @@ example_assistant() {
 	exits 4
 	says --total-output
 	[ "$(wc -l <"$WORK/texts.results")" = 2 ]
+	OPTIONS=(--total-output 1k --record "$WORK/told")
+	typed 'for i in {1..100}; do assistant_tell "$(printf %0100d $i)" || exit; done' 'assistant_tell more'
+	exits 4
+	says --total-output
+	[ "$(jq -c 'select(.event == "tell")' "$WORK/told/events.jsonl" | wc -l)" = 10 ]
+	grep -q 'everything has been said that may be' "$WORK/told/transcript.txt"
 	OPTIONS=(--timeout 1s --record "$WORK/record")
 	typed 'sleep 100'
 	exits 124

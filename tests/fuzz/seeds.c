@@ -465,6 +465,22 @@ static void exports(void)
 	     "3,\"of\":\"content\",\"base64\":\"gA==\"}]}}\n");
 }
 
+#define MARK "\033]7717;00000000000000000000000000000000;"
+
+static void assistant_sessions(void)
+{
+	begin("assistant_session");
+	TEXT("mark", "\0\2out\r\n" MARK "0\7next" MARK "130\7");
+	TEXT("no-mark", "\0\5" MARK "1234\7" MARK "\7\033]7717;1;0\7");
+	TEXT("colours", "\0\3\033[1;31mred\033[0m\033[?1049h\033]0;t\7");
+	TEXT("characters", "\0\6caf\xc3\xa9 \xe2\x82\xac \xff\xc2\x9b\xed\xa0\x80");
+	TEXT("ascii", "\0\7caf\xc3\xa9\r\r\n\177");
+	TEXT("listen", "\1\2\0\1\5\0\1\2\1\2\4\0\2\2\0\3\5\0\3");
+	TEXT("tell", "\1\6\20\1\6\377\2\6\377\3");
+	TEXT("bytes", "\1\360\14l\0\0\0\1\0\0\0\0\0\0\0\360\4l\0\0\0");
+	TEXT("too-long", "\1\345\377\1");
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc != 2 || (mkdir(argv[1], 0777) < 0 && access(argv[1], W_OK) < 0) ||
@@ -479,6 +495,7 @@ int main(int argc, char *argv[])
 	archives();
 	derivations();
 	gate_requests();
+	assistant_sessions();
 	exports();
 	return 0;
 }
