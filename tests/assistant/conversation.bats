@@ -116,7 +116,7 @@ example_assistant() {
 	says --total-output
 	[ "$(wc -l <"$WORK/texts.results")" = 2 ]
 	OPTIONS=(--total-output 1k --record "$WORK/told")
-	typed 'for i in {1..100}; do assistant_tell "$(printf %0100d $i)" || exit; done' 'assistant_tell more'
+	typed 'for i in {1..100}; do assistant_tell "$(printf %0100d $i)" || break; done' 'assistant_tell more'
 	exits 4
 	says --total-output
 	[ "$(jq -c 'select(.event == "tell")' "$WORK/told/events.jsonl" | wc -l)" = 10 ]
