@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "doctor.h"
@@ -16,6 +17,8 @@
 
 #define PROFILES "/etc/apparmor.d/lodger"
 #define ENFORCED " (enforce)"
+#define LOOKS 50
+#define LOOK_NS 10000000
 
 // Reads by what AppArmor confines process `pid`: "NAME (MODE)", or "unconfined".
 static bool confinement_read(pid_t pid, char *text, size_t size)
@@ -92,7 +95,14 @@ static bool helper_confinement(char *text, size_t size)
 	bool read = false;
 
 	if (helper_call_start(&call, &failure)) {
-		read = confinement_read(call.pid, text, size);
+		// The parent of a posix_spawn(3) goes on when its child has left the old memory, which
+		// is a moment before execve(2) gives it the new confinement.
+		for (int looks = 0; looks < LOOKS; looks++) {
+			read = confinement_read(call.pid, text, size);
+			if (!read || strcmp(text, "unconfined") != 0)
+				break;
+			(void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+		}
 		close(call.request);
 		call.request = -1;
 		while (waitpid(call.pid, NULL, 0) < 0 && errno == EINTR)

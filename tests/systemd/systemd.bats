@@ -120,7 +120,9 @@ check() {
 @test "apparmor: helper and sessions are confined, and doctor sees it as an ordinary user" {
 	[ "$(cat /sys/module/apparmor/parameters/enabled 2>/dev/null)" = Y ] || skip 'AppArmor is not enabled here'
 	[ -e /etc/apparmor.d/lodger ] || skip 'the profiles are not installed'
-	[ "$(check apparmor)" = 'ok helper and sessions are confined: lodger-helper (enforce), lodger-agent (enforce)' ]
+	run check apparmor
+	echo "$output"
+	[ "$output" = 'ok helper and sessions are confined: lodger-helper (enforce), lodger-agent (enforce)' ]
 	grep -qx 'lodger-helper (enforce)' /sys/kernel/security/apparmor/profiles
 	# Without them it says what to do.
 	apparmor_parser --remove /etc/apparmor.d/lodger
