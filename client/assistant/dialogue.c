@@ -125,12 +125,13 @@ static void tell(struct dialogue *dialogue, const struct hand_frame *frame)
 	const size_t left =
 		*dialogue->total < dialogue->most ? dialogue->most - *dialogue->total : 0;
 
-	if (frame->size > left) {
+	if (left == 0 || frame->size > left) {
 		*dialogue->total = dialogue->most;
 		(void)shell_talk_send(dialogue->shell, HAND_END, frame->id, why, strlen(why));
 		return;
 	}
-	*dialogue->total += frame->size;
+	// An empty one is an event, too.
+	*dialogue->total += frame->size > 0 ? frame->size : 1;
 	record_tell(dialogue->recorder, frame->data, frame->size);
 	dialogue->person->operations->tell(dialogue->person, frame->data, frame->size);
 	(void)shell_talk_send(dialogue->shell, HAND_TOLD, frame->id, NULL, 0);

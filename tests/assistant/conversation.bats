@@ -121,6 +121,10 @@ example_assistant() {
 	says --total-output
 	[ "$(jq -c 'select(.event == "tell")' "$WORK/told/events.jsonl" | wc -l)" = 10 ]
 	grep -q 'everything has been said that may be' "$WORK/told/transcript.txt"
+	OPTIONS=(--total-output 5 --record "$WORK/empty")
+	typed 'for i in {1..9}; do assistant_tell "" || break; done 2>/dev/null' 'assistant_tell ""'
+	exits 4
+	[ "$(jq -c 'select(.event == "tell")' "$WORK/empty/events.jsonl" | wc -l)" = 5 ]
 	OPTIONS=(--timeout 1s --record "$WORK/record")
 	typed 'sleep 100'
 	exits 124

@@ -126,7 +126,7 @@ static struct {
 	bool said;	  // `line` has not been delivered
 	bool sent;	  // it is on its way, to:
 	uint32_t sent_to; // a number of the hand's
-	size_t told, total;
+	size_t told, tells, total;
 } stage;
 
 static void person_tell(struct person *person, const char *text, size_t size)
@@ -134,7 +134,8 @@ static void person_tell(struct person *person, const char *text, size_t size)
 	(void)person;
 	(void)text;
 	stage.told += size;
-	assert(stage.told <= TOLD_MOST);
+	stage.tells++;
+	assert(stage.told <= TOLD_MOST && stage.tells <= TOLD_MOST);
 }
 
 static void person_want(struct person *person)
@@ -179,7 +180,7 @@ static void sent_holds(void)
 		stage.sent_to = header.id;
 	}
 	assert(stage.dialogue.count <= DIALOGUE_LISTENERS);
-	assert(stage.total <= TOLD_MOST && stage.told <= stage.total);
+	assert(stage.total <= TOLD_MOST && stage.told <= stage.total && stage.tells <= stage.total);
 }
 
 // All that has come, as shell_wait takes it.
