@@ -184,9 +184,10 @@ static int play_in(struct play *play, struct failure *failure)
 		fail(failure, "reading the session's record: %s", strerror(error));
 		return FAILED;
 	}
+	// The player first: it takes the API's key out of the environment, which the person's program gets.
 	if (prompt_take(play, session.record.limits, failure) && shell_make(play, failure) &&
-	    recorder_make(play, &session.record, failure) && person_make(play, terminal, failure) &&
-	    player_make(play, terminal, failure))
+	    recorder_make(play, &session.record, failure) && player_make(play, terminal, failure) &&
+	    person_make(play, terminal, failure))
 		result = stage_play(stage, failure);
 	if (stage->player)
 		stage->player->operations->close(stage->player);

@@ -202,7 +202,8 @@ key() {
 	run --separate-stderr as a bash -c "lodger fill --api $URL <<<x | wc -c"
 	says 'sent more than 1048576 bytes of text in one answer'
 	[ "$output" -le 1048576 ]
-	ask x
+	# Without a bound it would go on for ever.
+	ask x --timeout 100s
 	failed 'hardly any text'
 	ask x
 	failed 'an event of more than 1048576 bytes'
@@ -297,9 +298,9 @@ talk() {
 	says 'its time was over'
 }
 
-@test "the assistant's key is not in its session, nor in a recording" {
+@test "the assistant's key is not in its session, nor with its person, nor in a recording" {
 	key sk-geheim
-	serve '{"text": "env | grep -c geheim"}' '{"text": "exit"}'
+	serve '{"text": "env | grep -c geheim"}' '{"text": "exit"}' '{"text": "assistant_listen"}' '{"text": "exit"}'
 	talk x --key-file "$KEY" --record recording
 	exits 0
 	asked_is 2
@@ -307,4 +308,11 @@ talk() {
 	[ "$(asked '.[1].key')" = 'Bearer sk-geheim' ]
 	run ! as a grep -rq 'sk-geheim' recording
 	as a rm -r recording
+	run --separate-stderr as a env MY_KEY=sk-geheim OTHER=seen lodger assistant --api "$URL" --model tiny \
+		--key-env MY_KEY --user-exec 'env >person; echo "{\"say\": \"x\"}"'
+	exits 0
+	[ "$(asked '.[3].key')" = 'Bearer sk-geheim' ]
+	as a grep -qx OTHER=seen person
+	run ! as a grep -q 'geheim' person
+	as a rm person
 }
