@@ -2,7 +2,6 @@
 // Runs as the caller.
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -173,17 +172,12 @@ static int play_in(struct play *play, struct failure *failure)
 {
 	struct stage *stage = &play->stage;
 	const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-	struct usage_place place;
 	struct session session;
 	struct failure second;
 	int result = FAILED;
 
-	usage_place_find(&place, CGROUP_ROOT, LODGER_POLICY);
-	const int error = session_read(&session, LODGER_SESSIONS, &place, stage->session);
-	if (error != 0) {
-		fail(failure, "reading the session's record: %s", strerror(error));
+	if (!session_made(&session, stage->session, failure))
 		return FAILED;
-	}
 	// The player first: it takes the API's key out of the environment, which the person's program gets.
 	if (prompt_take(play, session.record.limits, failure) && shell_make(play, failure) &&
 	    recorder_make(play, &session.record, failure) && player_make(play, terminal, failure) &&

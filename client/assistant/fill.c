@@ -12,6 +12,7 @@
 #include "cleanup.h"
 #include "launch.h"
 #include "prompt.h"
+#include "session_list.h"
 #include "shellquote.h"
 
 #define READ_SIZE 65536U
@@ -136,7 +137,42 @@ static char *packages_command(const struct options *options)
 	return text;
 }
 
-static bool fill_session(struct fill *fill, const struct options *options, const char *prompt,
+// What the model is told first, or NULL.
+static char *prompt_of(const struct options *options, uint32_t number, struct failure *failure)
+{
+	struct session session;
+
+	if (!session_made(&session, number, failure))
+		return NULL;
+	const struct prompt_facts facts = {
+		.file = options->prompt_file,
+		.limits = session.record.limits,
+		.network = options->network_host,
+		.auto_off = options->auto_off,
+		.seconds = options->timeout,
+		.turns = options->turns > 0 ? options->turns : TURNS,
+		.command_seconds =
+			options->command_timeout > 0 ? options->command_timeout : COMMAND_SECONDS,
+		.command_output = options->command_output > 0 ? options->command_output : OUTPUT,
+		.total_output = options->total_output > 0 ? options->total_output : TOTAL,
+	};
+
+	return prompt_make(PROMPT_FILL, &facts, failure);
+}
+
+// The text, in the session that has been made for it.
+static bool fill_in(struct fill *fill, const struct options *options, uint32_t number,
+		    struct failure *failure)
+{
+	autofree char *prompt = NULL;
+
+	if (!options->api)
+		return fill_stream(fill, failure);
+	prompt = prompt_of(options, number, failure);
+	return prompt && fill_api(fill, options, prompt, failure);
+}
+
+static bool fill_session(struct fill *fill, const struct options *options,
 			 const struct launch_environment *environment, struct failure *failure)
 {
 	const struct shell_options shell_options = { .environment = environment->list,
@@ -160,34 +196,15 @@ static bool fill_session(struct fill *fill, const struct options *options, const
 		return false;
 	fill_start(&fill->parser);
 	fill_runner_start(&fill->runner, created.number, &shell_options, prepare, &bounds);
-	good = prompt ? fill_api(fill, options, prompt, failure) : fill_stream(fill, failure);
-	good = good && fill_end(fill, failure);
+	good = fill_in(fill, options, created.number, failure) && fill_end(fill, failure);
 	fill_runner_end(&fill->runner);
 	launch_tied_destroy(&created, false);
 	return good;
 }
 
-static char *prompt_of(const struct options *options, struct failure *failure)
-{
-	const struct prompt_facts facts = {
-		.file = options->prompt_file,
-		.network = options->network_host,
-		.auto_off = options->auto_off,
-		.seconds = options->timeout,
-		.turns = options->turns > 0 ? options->turns : TURNS,
-		.command_seconds =
-			options->command_timeout > 0 ? options->command_timeout : COMMAND_SECONDS,
-		.command_output = options->command_output > 0 ? options->command_output : OUTPUT,
-		.total_output = options->total_output > 0 ? options->total_output : TOTAL,
-	};
-
-	return prompt_make(PROMPT_FILL, &facts, failure);
-}
-
 int fill_run(const struct options *options, struct failure *failure)
 {
 	autofree struct fill *fill = calloc(1, sizeof(*fill));
-	autofree char *prompt = NULL;
 	struct launch_environment environment;
 	bool good = false;
 
@@ -200,13 +217,8 @@ int fill_run(const struct options *options, struct failure *failure)
 	if (!fill_api_check(options, failure) || !input_open(fill, options, failure) ||
 	    !deadline_make(fill, options->timeout, failure))
 		return FAILED;
-	if (options->api) {
-		prompt = prompt_of(options, failure);
-		if (!prompt)
-			return FAILED;
-	}
 	if (launch_environment_make(&environment, options, false, failure))
-		good = fill_session(fill, options, prompt, &environment, failure);
+		good = fill_session(fill, options, &environment, failure);
 	launch_environment_free(&environment);
 	return good ? 0 : FAILED;
 }

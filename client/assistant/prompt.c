@@ -119,11 +119,8 @@ static void limits_write(FILE *text, const struct prompt_facts *facts)
 		"\nYou are a user without privileges, made for this alone, whose files vanish "
 		"at the end. Limits: %s",
 		facts->network ? "the machine's network" : "no network");
-	if (facts->limits) {
-		limit_write(text, "memory, files included,", facts->limits[LIMIT_MEMORY],
-			    size_format);
-		limit_write(text, "processes", facts->limits[LIMIT_PIDS], NULL);
-	}
+	limit_write(text, "memory, files included,", facts->limits[LIMIT_MEMORY], size_format);
+	limit_write(text, "processes", facts->limits[LIMIT_PIDS], NULL);
 	limit_write(text, "commands in all", facts->turns, NULL);
 	limit_write(text, "time of a command", facts->command_seconds, duration_format);
 	limit_write(text, "time in all", facts->seconds, duration_format);

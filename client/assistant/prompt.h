@@ -17,7 +17,7 @@ enum prompt_kind {
 
 struct prompt_facts {
 	const char *file;	// taken as it is instead of all the rest; NULL: none
-	const uint64_t *limits; // the session's, LIMIT_COUNT; NULL: not to be told
+	const uint64_t *limits; // the session's, LIMIT_COUNT
 	bool network, auto_off;
 	// 0: no such limit
 	uint64_t turns, seconds, command_seconds, command_output, total_output;

@@ -1,7 +1,6 @@
 // lodger create (command.h): a session that stays. Runs as the caller.
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "agent_call.h"
@@ -23,12 +22,9 @@ static bool created_print(const struct created *created, const struct options *o
 		return output_check(failure);
 	}
 
-	struct usage_place place;
 	struct session session;
-	usage_place_find(&place, CGROUP_ROOT, LODGER_POLICY);
-	const int error = session_read(&session, LODGER_SESSIONS, &place, created->number);
-	if (error != 0)
-		return fail(failure, "reading the record of %s: %s", name, strerror(error));
+	if (!session_made(&session, created->number, failure))
+		return false;
 
 	json_t *object = json_object();
 	json_object_set_new(object, "session", json_string(name));

@@ -34,6 +34,20 @@ int session_read(struct session *session, const char *directory, const struct us
 	return 0;
 }
 
+bool session_made(struct session *session, uint32_t number, struct failure *failure)
+{
+	struct usage_place place;
+	char name[SESSION_NAME_SIZE];
+
+	usage_place_find(&place, CGROUP_ROOT, LODGER_POLICY);
+	const int error = session_read(session, LODGER_SESSIONS, &place, number);
+	if (error == 0)
+		return true;
+	session_name(number, name);
+	return fail(failure, "reading the record of %s: %s", name,
+		    error == EPROTO ? "it is not whole" : strerror(error));
+}
+
 void session_usage_read(const struct session *session, const struct usage_place *place,
 			struct usage *usage)
 {

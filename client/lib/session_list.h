@@ -31,6 +31,9 @@ void session_list_free(struct session_list *list);
 int session_read(struct session *session, const char *directory, const struct usage_place *place,
 		 uint32_t number);
 
+// Reads the session that this process has just had made. False, with `failure`.
+bool session_made(struct session *session, uint32_t number, struct failure *failure);
+
 // Reads what a session has used until now; while it lives, with the time since it was created.
 void session_usage_read(const struct session *session, const struct usage_place *place,
 			struct usage *usage);

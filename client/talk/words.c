@@ -13,6 +13,13 @@
 #define EXIT_NOBODY 1
 #define EXIT_TROUBLE 2
 
+// What the hand answered instead, for a person.
+static int refused(const char *name, const char *packet, ssize_t size)
+{
+	fprintf(stderr, "%s: %.*s\n", name, (int)size - 1, packet + 1);
+	return EXIT_NOBODY;
+}
+
 // Connects, sends `type` and the text behind it, and takes the answer. Returns its size, or -1.
 static ssize_t ask(const char *name, char *packet, size_t size)
 {
@@ -49,10 +56,8 @@ int listen_main(void)
 	const ssize_t size = ask("assistant_listen", packet, 1);
 	if (size < 0)
 		return EXIT_TROUBLE;
-	if (packet[0] != HAND_LINE) {
-		fprintf(stderr, "assistant_listen: %.*s\n", (int)size - 1, packet + 1);
-		return EXIT_NOBODY;
-	}
+	if (packet[0] != HAND_LINE)
+		return refused("assistant_listen", packet, size);
 	packet[size] = '\n';
 	return full_write(STDOUT_FILENO, packet + 1, (size_t)size) ? 0 : EXIT_TROUBLE;
 }
@@ -87,8 +92,5 @@ int tell_main(char *words[])
 	const ssize_t answer = ask("assistant_tell", packet, size);
 	if (answer < 0)
 		return EXIT_TROUBLE;
-	if (packet[0] == HAND_TOLD)
-		return 0;
-	fprintf(stderr, "assistant_tell: %.*s\n", (int)answer - 1, packet + 1);
-	return EXIT_NOBODY;
+	return packet[0] == HAND_TOLD ? 0 : refused("assistant_tell", packet, answer);
 }

@@ -75,11 +75,12 @@ key() {
 
 @test "a model is told how it works, what there is and its limits, or what a file says" {
 	serve '{"text": "ok"}' '{"text": "ok"}'
-	ask 'x' --command-timeout 7s --turns 9
+	ask 'x' --command-timeout 7s --turns 9 --memory 64M --pids 33
 	exits 0
 	asked_is 1
 	system=$(asked '.[0].body.messages[0].content')
 	[[ $system == *'<work>'* && $system == *'no network'* && $system == *'time of a command 7s'* && $system == *'commands in all 9'* ]]
+	[[ $system == *'memory, files included, 64M'*'processes 33'* ]]
 	printf 'Be brief.' >"$BATS_TEST_TMPDIR/prompt"
 	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test
 	ask 'x' --prompt-file "$BATS_TEST_TMPDIR/prompt"

@@ -122,7 +122,8 @@ work() {
 	fill '{seq 1000:{seq 1000:{echo 3: rest' --total-output 5K
 	exits 4
 	says 'the commands have printed 5120 bytes, and no more may; --total-output allows more'
-	run --separate-stderr as a bash -c '(echo hello; sleep 30) | lodger fill --timeout 1s'
+	# Not a pipeline, which would be waited for whole.
+	run --separate-stderr as a bash -c 'lodger fill --timeout 1s < <(echo hello; exec sleep 30 2>/dev/null 3>&-)'
 	exits 124
 	[ "$output" = hello ]
 	says 'the time was over before the text'
