@@ -198,14 +198,17 @@ unharmed() {
 @test "an agent that stands still keeps nobody from list, show and destroy" {
 	STOPPED=$(agent_of)
 	kill -STOP "$STOPPED"
+	# Beside the others, since it waits a minute; and into a file: the descriptors of a request that the
+	# agent has not taken stay in its socket, and with them a pipe stays open.
+	background as a bash -c 'timeout 300 lodger exec "$0" -- true >said 2>&1 </dev/null; echo "status $?" >>said' "$S"
+	local waiting=$!
 	run as a timeout 40 lodger list
 	exits 0
 	says "$S"
 	run as a timeout 40 lodger show "$S"
 	exits 0
-	# Into a file: the descriptors of a request that the agent has not taken stay in its socket, and with
-	# them a pipe stays open.
-	run as a bash -c 'timeout 300 lodger exec "$0" -- true >said 2>&1 </dev/null; echo "status $?"; cat said' "$S"
+	wait "$waiting"
+	run as a cat said
 	says 'status 125' 'does not answer'
 	run as b timeout 40 lodger run -- echo others-work
 	says others-work

@@ -10,7 +10,7 @@ setup_file() {
 	(cd "$TESTS/.." && cp -a helper client proto tests share man Makefile build "$NEXT")
 	sed -i -E 's/^(#define (HELPER|AGENT)_PROTOCOL_VERSION) 1U$/\1 2U/' "$NEXT/proto/protocol.h"
 	[ "$(grep -c '_PROTOCOL_VERSION 2U' "$NEXT/proto/protocol.h")" = 2 ]
-	make -s -C "$NEXT" all >&2
+	make -s -j"$(nproc)" -C "$NEXT" all >&2
 	# Where it may be set-user-ID, and reached by users.
 	export PLACE=/var/tmp/lodger-next.$$
 	install -d -m 755 "$PLACE"

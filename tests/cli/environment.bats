@@ -133,7 +133,7 @@ no_output() {
 }
 
 @test "an environment of a megabyte does no harm" {
-	run --separate-stderr as a bash -c 'for i in {1..1000}; do export "V$i=$(printf %01000d 0)"; done
+	run --separate-stderr as a bash -c 'printf -v long %01000d 0; for i in {1..1000}; do export "V$i=$long"; done
 		lodger run -- echo works'
 	succeeds
 	[ "$output" = works ]

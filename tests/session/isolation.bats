@@ -197,8 +197,8 @@ denied() {
 @test "keepers of the agent cannot be traced or read" {
 	# They are the only other processes of this uid that are not the command's own; hidepid hides them,
 	# so every number is tried.
-	run inside 'for pid in $(seq 2 400); do [ -e /proc/$pid ] || ./reach $pid | sed "s/^/$pid /"; done |
-		grep -Ev "signal-|affinity|priority|scheduler" | grep " 0$"'
+	run inside 'for pid in $(seq 2 400); do [ -e /proc/$pid ] || { echo "of $pid" && ./reach $pid; }; done |
+		awk '\''/^of / { of = $2; next } / 0$/ && !/signal-|affinity|priority|scheduler/ { print of, $0 }'\'
 	echo "$output" | head -20
 	[ -z "$output" ]
 	works a "$S"
