@@ -15,6 +15,8 @@ fi
 [[ :$PATH: == *:@LIBEXEC@/assistant/bin:* ]] || PATH=@LIBEXEC@/assistant/bin:$PATH
 [[ :$PATH: == *:@LIBEXEC@/talk:* ]] || PATH=$PATH:@LIBEXEC@/talk
 export PATH TERM=dumb NO_COLOR=1 PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat
+# Python 3.13's own line editor says at each start that it cannot use such a terminal.
+export PYTHON_BASIC_REPL=1
 export EDITOR=@LIBEXEC@/assistant/no-editor
 export VISUAL=$EDITOR GIT_EDITOR=$EDITOR GIT_TERMINAL_PROMPT=0 DEBIAN_FRONTEND=noninteractive
 unset HISTFILE

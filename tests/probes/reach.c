@@ -1,7 +1,7 @@
 // Tries to reach into process argv[1] by every road that there is: signals, tracing, its memory,
 // its files in /proc, its descriptors, its limits and its scheduling. Prints "NAME ERRNO" for each,
-// 0 where it worked; each try in a child. Ends with SIGKILL, so as to try the rest first. Control:
-// on another process of the same user, they work.
+// 0 where it worked; each try in a child. Ends with SIGKILL, so as to try the rest first; with a second
+// argument it sends no signal. Control: on another process of the same user, they work.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -146,9 +146,9 @@ int main(int argc, char *argv[])
 				       SIGCHLD, SIGUSR1, SIGCONT, SIGKILL };
 	char path[64];
 
-	victim = argc == 2 ? atoi(argv[1]) : 0;
+	victim = argc == 2 || argc == 3 ? atoi(argv[1]) : 0;
 	if (victim <= 0) {
-		fprintf(stderr, "usage: reach PID\n");
+		fprintf(stderr, "usage: reach PID [no-signals]\n");
 		return 2;
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -166,7 +166,7 @@ int main(int argc, char *argv[])
 		}
 		waitpid(child, NULL, 0);
 	}
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; argc == 2 && i < sizeof(signals) / sizeof(signals[0]); i++)
 		print("signal-", sigabbrev_np(signals[i]), errno_of_signal(signals[i]));
 	return 0;
 }
