@@ -156,7 +156,8 @@ acts() {
 	run -0 in_session a "$SESSION" 'cp /bin/cat mine; cat /proc/$$/attr/current
 		(./mine /proc/self/attr/current); setsid --wait env -i ./mine /proc/self/attr/current
 		sh -c "sh -c \"cat /proc/self/attr/current\""'
-	[ "$(sort -u <<<"$output")" = 'lodger-agent (enforce)' ] && [ "${#lines[@]}" = 4 ]
+	[ "$(sort -u <<<"$output")" = 'lodger-agent (enforce)' ]
+	[ "${#lines[@]}" = 4 ]
 	background as a lodger exec "$SESSION" -- sleep 60
 	uid=$((0x70000000 + $(session_number "$SESSION")))
 	four() { pids=$(processes_of "$uid") && [ "$(wc -w <<<"$pids")" -ge 3 ]; }

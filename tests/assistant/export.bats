@@ -66,7 +66,8 @@ example() {
 	example r
 	run --separate-stderr export_a r
 	exits 0
-	[ "${#lines[@]}" = 1 ] && [ -z "$stderr" ]
+	[ "${#lines[@]}" = 1 ]
+	[ -z "$stderr" ]
 	jq -e '[.messages[] | [.role, .content, .tool_calls[0].function.arguments]] == [
 		["system", "Be good.", null],
 		["user", "Hi, can you find the square root of fifty for me? I want the exact symbolic value, not an approximation.", null],

@@ -182,14 +182,16 @@ unharmed() {
 	in_session a "$S" 'for pid in $(seq 2 300); do [ -e /proc/$pid ] || kill -0 $pid 2>/dev/null && echo $pid; done; true' >"$out"
 	# A hidden process that can be signalled is a keeper, this command's own among them.
 	as a timeout 60 lodger exec "$S" -- bash -c 'for pid in $(seq 2 400); do [ -e /proc/$pid ] || kill -KILL $pid 2>/dev/null; done; sleep 88231' || code=$?
-	[ "$code" != 0 ] && [ "$code" != 124 ]
+	[ "$code" != 0 ]
+	[ "$code" != 124 ]
 	works a "$S"
 	# Stopped ones: the client ends all the same, when it is told to, and the time limit holds.
 	# Not into a pipe of the test's, which the job would hold open for as long as it is there.
 	code=0
 	# A signal that is nobody's else tells who ended it.
 	as a timeout --preserve-status --signal=USR2 --kill-after=60 60 lodger exec --timeout 1s "$S" -- bash -c 'for pid in $(seq 2 600); do [ -e /proc/$pid ] || kill -STOP $pid 2>/dev/null; done; sleep 88232' >"$out" 2>&1 || code=$?
-	[ "$code" != 0 ] && [ "$code" != $((128 + $(kill -l USR2))) ]
+	[ "$code" != 0 ]
+	[ "$code" != $((128 + $(kill -l USR2))) ]
 	until_true 30 works a "$S"
 	run in_session a "$S" 'pgrep -f "^sleep 8823"'
 	[ -z "$output" ]

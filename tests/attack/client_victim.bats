@@ -54,9 +54,11 @@ untouched() {
 		setsid bash -c "while :; do yes >>grows; : >grows; done" >/dev/null 2>&1 & true'
 	for _ in 1 2 3 4 5 6; do
 		get --max 8M file
-		[ "$status" != 124 ] && [ "$status" != 137 ]
+		[ "$status" != 124 ]
+		[ "$status" != 137 ]
 		get --max 8M grows
-		[ "$status" != 124 ] && [ "$status" != 137 ]
+		[ "$status" != 124 ]
+		[ "$status" != 137 ]
 	done
 	[ -z "$(find "$HERE" -name '.lodger-get*')" ]
 	untouched
@@ -67,14 +69,16 @@ untouched() {
 		ln -s '"$HERE"' here; mkdir d; ln -s /etc/hostname d/outside'
 	for target in up/ file root/tmp dots/ here/ 'here/new' /proc/self/cwd/../../x /etc/ /; do
 		run as a timeout -k 2 40 lodger put --timeout 20s "$S" "$HERE/outside" "$target"
-		[ "$status" != 124 ] && [ "$status" != 137 ]
+		[ "$status" != 124 ]
+		[ "$status" != 137 ]
 	done
 	# It replaces a link, and writes through none.
 	run as a timeout -k 2 40 lodger put --timeout 20s "$S" "$HERE/outside" d
 	exits 0
 	[ "$(in_session a "$S" 'stat -c %F d/outside; cat d/outside' | xargs)" = 'regular file outside' ]
 	[ "$(cat /etc/hostname)" != outside ]
-	[ ! -e /usr/bin/outside ] && [ ! -e /etc/outside ]
+	[ ! -e /usr/bin/outside ]
+	[ ! -e /etc/outside ]
 	untouched
 }
 

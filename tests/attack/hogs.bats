@@ -12,7 +12,8 @@ load ../lib/lodger
 		create a --memory 48M --pids 200
 		probe a "$SESSION" memory
 		run as a timeout 120 lodger exec "$SESSION" -- ./memory "$kind" 200
-		[ "$status" != 0 ] && [ "$status" != 124 ]
+		[ "$status" != 0 ]
+		[ "$status" != 124 ]
 		# The kernel charges a page over the limit now and then. Of what waits with its arguments the kernel ends one after the other, and room for more.
 		most=$(grep -o '^[0-9]*' <<<"$output" | sort -n | tail -1)
 		[ "$kind" = argv ] || [ "${most:-0}" -lt 80 ]
@@ -42,7 +43,8 @@ load ../lib/lodger
 	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR/test"
 	chown "$USERS-a" "$BATS_TEST_TMPDIR/to"
 	run as a timeout 60 lodger get --timeout 30s "$SESSION" d "$BATS_TEST_TMPDIR/to"
-	[ "$status" != 0 ] && [ "$status" != 124 ]
+	[ "$status" != 0 ]
+	[ "$status" != 124 ]
 	[ "$(find "$BATS_TEST_TMPDIR/to" | wc -l)" -lt 140 ]
 	run as a timeout 25 lodger destroy "$SESSION"
 	exits 0
@@ -54,7 +56,8 @@ load ../lib/lodger
 	create a --memory 256M
 	run in_session a "$SESSION" 'perl -e "my \$n = 0; for (1 .. 9000) { open my \$f, q(>), sprintf(q(%0255d), \$_) or last; \$n++ } print qq(\$n \$!\n)"'
 	[[ $output =~ ^([0-9]+)\ No\ space ]]
-	[ "${BASH_REMATCH[1]}" -gt 3800 ] && [ "${BASH_REMATCH[1]}" -lt 4000 ]
+	[ "${BASH_REMATCH[1]}" -gt 3800 ]
+	[ "${BASH_REMATCH[1]}" -lt 4000 ]
 	works b "$other"
 	run as a timeout 25 lodger destroy "$SESSION"
 	exits 0
@@ -74,7 +77,8 @@ load ../lib/lodger
 @test "descriptors end at a limit of the process's own that cannot be raised" {
 	create a
 	run in_session a "$SESSION" 'ulimit -n; ulimit -Hn; ulimit -n 70000; perl -e "my @f; while (open my \$f, q(<), q(/dev/null)) { push @f, \$f } print scalar(@f), qq( \$!\n)"'
-	[ "${lines[0]}" -le 65536 ] && [ "${lines[1]}" -le 65536 ]
+	[ "${lines[0]}" -le 65536 ]
+	[ "${lines[1]}" -le 65536 ]
 	[[ $output == *'Too many open files'* ]]
 	[[ $output == *'cannot modify limit'* ]]
 	works a "$SESSION"

@@ -62,7 +62,9 @@ load attack
 		! setpriv --reuid=64000 --regid=64000 --clear-groups test -w /run/lodger/sessions/${s#lodger-}/socket || echo open
 		as a lodger destroy $s'
 	exits 0
-	[ "${lines[2]}" = "${lines[0]}" ] && [ "${lines[3]}" = "${lines[0]}" ] && [ "${lines[4]}" = "/home/${lines[1]}" ]
+	[ "${lines[2]}" = "${lines[0]}" ]
+	[ "${lines[3]}" = "${lines[0]}" ]
+	[ "${lines[4]}" = "/home/${lines[1]}" ]
 	[[ $output != *open* ]]
 }
 

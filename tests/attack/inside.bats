@@ -50,7 +50,8 @@ setup() {
 		pack("VVVVVVVV", 1, 0, $base, $base, 84 + length $code, 84 + length $code, 5, 4096), $code' >"$BATS_TEST_TMPDIR/i386"
 	in_session a "$S" 'cat >i386; chmod +x i386' <"$BATS_TEST_TMPDIR/i386"
 	run inside './i386'
-	[ "$status" != 42 ] && [ "$status" -ge 126 ]
+	[ "$status" != 42 ]
+	[ "$status" -ge 126 ]
 	chmod +x "$BATS_TEST_TMPDIR/i386"
 	run "$BATS_TEST_TMPDIR/i386"
 	[ "$status" = 42 ] || skip 'this kernel has no calls of i386 by itself'
@@ -214,5 +215,6 @@ setup() {
 @test "a session has sixty-four terminals and no more" {
 	run inside 'perl -e "my @f; while (open my \$f, q(+<), q(/dev/ptmx)) { push @f, \$f } print scalar(@f), qq( \$!\n)"'
 	[[ ${lines[0]} =~ ^([0-9]+)\ No\ space ]]
-	[ "${BASH_REMATCH[1]}" -le 64 ] && [ "${BASH_REMATCH[1]}" -ge 48 ]
+	[ "${BASH_REMATCH[1]}" -le 64 ]
+	[ "${BASH_REMATCH[1]}" -ge 48 ]
 }

@@ -336,7 +336,8 @@ attributes() {
 	[ "$(sqlite3 "$CHANNEL/programs.sqlite" 'select count(*) from Programs')" = "$(wc -l <"$T/index")" ]
 	while IFS=$'\t' read -r program attribute; do
 		tree=$(awk -F '\t' -v name="$attribute" '$1 == name { print $3 }' "$CHANNEL/packages.tsv")
-		[ -f "$tree/bin/$program" ] && [ -x "$tree/bin/$program" ]
+		[ -f "$tree/bin/$program" ]
+		[ -x "$tree/bin/$program" ]
 	done <"$T/index"
 	# Nothing is left out: whatever a tree has, one of its attributes has.
 	cut -f 3 "$CHANNEL/packages.tsv" | sort -u | while IFS= read -r tree; do

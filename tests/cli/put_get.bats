@@ -34,7 +34,8 @@ says_here() {
 	cmp "$HERE/file" "$HERE/back/file"
 	cmp "$HERE/file" "$HERE/back/other"
 	cmp "$HERE/file" "$HERE/renamed"
-	[ -f "$HERE/back/empty" ] && [ ! -s "$HERE/back/empty" ]
+	[ -f "$HERE/back/empty" ]
+	[ ! -s "$HERE/back/empty" ]
 	[ "$(stat -c %U:%G "$HERE/back/file")" = "$USERS-a:$USERS-a" ]
 	[ "$(in_session a "$S" 'stat -c %U file; cmp file other')" = "$S" ]
 }

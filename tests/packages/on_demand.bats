@@ -63,11 +63,13 @@ subprocess.run(["lua", "-e", "print(6 * 7)"])'
 @test "in nix-shell -p, its --run, and one inside the other, but not with --pure" {
 	run --separate-stderr as a lodger run -p jq -- lua -e 'print(6 * 7)'
 	exits 0
-	[ "$output" = 42 ] && says "$SAID"
+	[ "$output" = 42 ]
+	says "$SAID"
 	has_it nix-shell -p jq --run "nix-shell -p gnumake --run \"lua -e 'print(6 * 7)'\""
 	run --separate-stderr as a lodger shell -p jq <<<'lua -e "print(6 * 7)"'
 	exits 0
-	[ "$output" = 42 ] && says "$SAID"
+	[ "$output" = 42 ]
+	says "$SAID"
 	run -127 --separate-stderr as a lodger run -- nix-shell --pure -p jq --run 'lua -v'
 	# The shell's own package comes before.
 	run --separate-stderr as a lodger run -p lua -- lua -e 'print(6 * 7)'
@@ -302,7 +304,8 @@ other_lua() {
 	local name
 	for name in lua luac python3 gcc make ls awk '['; do
 		run --separate-stderr as a lodger run -- "$CHANNEL/commands/$name" --version
-		[ "$status" != 126 ] && [ "$status" != 127 ]
+		[ "$status" != 126 ]
+		[ "$status" != 127 ]
 		[[ $stderr == "lodger: $name is from "* ]]
 	done
 }

@@ -191,7 +191,8 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"xx\1\0\0\1\0\0\0\0\0\0\7session\4test\0\0\1\0\1", ("203.0.113.53", 53))
 s.settimeout(5); s.recv(512)'
 	run session "/usr/bin/python3 -c '$query'"
-	[ "$status" != 0 ] && says 'Network is unreachable'
+	[ "$status" != 0 ]
+	says 'Network is unreachable'
 	run ! grep -q session "$W/asked"
 	machine /usr/bin/python3 -c "$query"
 	grep -qx session.test "$W/asked"
@@ -307,7 +308,8 @@ time.sleep(30)'
 	kill "$PROXY"
 	wait "$PROXY"
 	until_true 5 none
-	[ ! -e "$W/packages/daemon-socket/proxy" ] && [ ! -e "$W/packages/proxy" ]
+	[ ! -e "$W/packages/daemon-socket/proxy" ]
+	[ ! -e "$W/packages/proxy" ]
 	# Killed, it leaves the socket, which the next one replaces, and squid what it shares of its memory. That
 	# of the distribution's squid, or what somebody puts in its place, is in nobody's way.
 	local shared=/dev/shm/squid-cf__metadata.shm

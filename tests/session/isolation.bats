@@ -200,7 +200,8 @@ denied() {
 	run inside 'for pid in $(seq 2 $$); do [ -e /proc/$pid ] || ./reach $pid no-signals | sed "s/^/$pid /"; done >tried
 		cut -d " " -f 1 tried | uniq | wc -l; grep " 0$" tried | grep -Ev "affinity|priority|scheduler"'
 	echo "$output" | head -20
-	[[ $output =~ ^[0-9]+$ ]] && [ "$output" -gt 10 ]
+	[[ $output =~ ^[0-9]+$ ]]
+	[ "$output" -gt 10 ]
 	# They are among those: signals, which may come, end the job.
 	run inside 'for pid in $(seq $$ -1 2); do [ -e /proc/$pid ] || kill -KILL $pid; done; echo alive'
 	says_not alive

@@ -50,7 +50,8 @@ usage() {
 	# It got most of its allowance and nothing above it.
 	local most
 	most=$(grep -x '[0-9]*' "$BATS_TEST_TMPDIR/hog" | sort -n | tail -1)
-	[ "$most" -gt 32 ] && [ "$most" -lt 64 ]
+	[ "$most" -gt 32 ]
+	[ "$most" -lt 64 ]
 }
 
 @test "the session of a memory hog can be used again, and tells what happened" {
@@ -115,7 +116,8 @@ usage() {
 		run in_session a "$HOG" "./forks $kind 1000"
 		exits 1
 		[[ ${lines[-1]} =~ ^([0-9]+)\ EAGAIN$ ]]
-		[ "${BASH_REMATCH[1]}" -gt 8 ] && [ "${BASH_REMATCH[1]}" -lt 32 ]
+		[ "${BASH_REMATCH[1]}" -gt 8 ]
+		[ "${BASH_REMATCH[1]}" -lt 32 ]
 	done
 	run "$PROBES/forks" threads 100
 	exits 0
@@ -132,7 +134,8 @@ usage() {
 	grep -q 'No space left' "$BATS_TEST_TMPDIR/hog"
 	local most
 	most=$(sed -n 's/^size //p' "$BATS_TEST_TMPDIR/hog" | sort -n | tail -1)
-	[ "$most" -gt $((6 << 20)) ] && [ "$most" -le $((8 << 20)) ]
+	[ "$most" -gt $((6 << 20)) ]
+	[ "$most" -le $((8 << 20)) ]
 }
 
 @test "all that can be written to shares the disk limit" {
@@ -156,7 +159,8 @@ usage() {
 	grep -q 'No space left' "$BATS_TEST_TMPDIR/hog"
 	local most
 	most=$(sed -n 's/^files //p' "$BATS_TEST_TMPDIR/hog" | sort -n | tail -1)
-	[ "$most" -gt 300 ] && [ "$most" -lt 600 ]
+	[ "$most" -gt 300 ]
+	[ "$most" -lt 600 ]
 }
 
 @test "a CPU spinner gets its share and no more while others work on" {

@@ -63,7 +63,8 @@ AT_ONCE='out=$1 times=$2; failed=0; pids=(); for ((i = 0; i < times; i++)); do (
 	done
 	scripts_end
 	names "$OUT"/made.* >"$OUT/all"
-	[ "$(wc -l <"$OUT/all")" = 200 ] && [ "$(uniq "$OUT/all" | wc -l)" = 200 ]
+	[ "$(wc -l <"$OUT/all")" = 200 ]
+	[ "$(uniq "$OUT/all" | wc -l)" = 200 ]
 	all=$(as a lodger list --all --json)
 	for user in a b; do
 		jq -r ".[] | select(.owner == \"$USERS-$user\" and .state == \"live\") | .session" <<<"$all" | names >"$OUT/listed"
@@ -185,7 +186,8 @@ killed() {
 		[[ $(tail -n 1 "$OUT/clients") == lodger-* ]] && SPINS=$((SPINS * 3 / 4 + 1)) || SPINS=$((SPINS * 5 / 4))
 	done
 	# Control: it was neither always too early nor always too late.
-	[ "$(grep -c 'signal 9' "$OUT/clients")" -ge 5 ] && [ "$(names "$OUT/clients" | wc -l)" -ge 5 ]
+	[ "$(grep -c 'signal 9' "$OUT/clients")" -ge 5 ]
+	[ "$(names "$OUT/clients" | wc -l)" -ge 5 ]
 	as b lodger run -- true
 	# While they are destroyed, and while what is left is collected.
 	cp "$OUT/clients" "$OUT/created"
