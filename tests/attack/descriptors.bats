@@ -58,7 +58,7 @@ part_make() {
 	done
 	exited 4 --create --fd=1:/dev/full
 	# A socket is no pipe either: whoever listens to it could be another's, and it can be shut down.
-	run as a bash -c 'socat -t 5 UNIX-LISTEN:socket,unlink-close EXEC:"bash -c \"exec -a lodger-helper $1\"" & until [ -e socket ]; do sleep 0.1; done
+	run as a bash -c 'socat -t 5 UNIX-LISTEN:socket,unlink-close EXEC:"bash -c \"exec -a lodger-helper $1\"" 2>/dev/null & until [ -e socket ]; do sleep 0.1; done
 		printf "\4\0\0\0\10\1\22\0" | socat -t 3 - UNIX-CONNECT:socket | wc -c; wait' - "$HELPER"
 	[ "${lines[0]}" = 0 ]
 	[ "$before" = "$(cat /proc/sys/kernel/hostname)" ]

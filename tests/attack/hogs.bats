@@ -29,6 +29,8 @@ load ../lib/lodger
 
 @test "control: on the host nothing stops the same" {
 	local kind
+	# But for the limit on open files, which is low where nobody has raised it.
+	ulimit -Sn "$(ulimit -Hn)"
 	for kind in sockets pagetables argv events; do
 		run timeout 60 "$PROBES/memory" "$kind" 5
 		exits 0
@@ -37,8 +39,9 @@ load ../lib/lodger
 
 @test "a chain of nineteen thousand directories ends with its session, and is no snare for get" {
 	create a --inodes 20000 --disk 256M --memory 512M
-	run in_session a "$SESSION" 'perl -e "for (1 .. 19000) { mkdir q(d) or die qq(\$_ \$!); chdir q(d) or die qq(\$_ \$!) } print qq(deep\n)"'
-	says deep
+	run in_session a "$SESSION" 'perl -e "my \$deep = 0; while (\$deep < 19000 && mkdir(q(d)) && chdir(q(d))) { \$deep++ } print qq(\$deep\n)"'
+	# AppArmor compares whole paths, and refuses what is longer than 8,192 bytes.
+	[ "$output" = 19000 ] || { [ -s /sys/kernel/security/apparmor/profiles ] && [ "$output" -gt 4000 ]; }
 	mkdir "$BATS_TEST_TMPDIR/to"
 	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR/test"
 	chown "$USERS-a" "$BATS_TEST_TMPDIR/to"

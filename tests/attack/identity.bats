@@ -118,7 +118,7 @@ log_caught() {
 	local made=
 	[ -e /dev/log ] || { touch /dev/log && made=1; }
 	elsewhere '
-		timeout 600 socat -u "UNIX-RECV:$T/log.socket,mode=666" "OPEN:$T/log,creat,append" &
+		timeout 600 socat -u "UNIX-RECV:$T/log.socket,mode=666" "OPEN:$T/log,creat,append" 2>/dev/null &
 		until [ -S $T/log.socket ]; do sleep 0.05; done
 		mount --bind $T/log.socket /dev/log
 		'"$1"'

@@ -75,7 +75,7 @@ load pin
 	fails b '$TOOL add hello; e=0; $TOOL build || e=$?; readlink "$LINK" | cmp - "$T/link"; exit $e'
 	says 'the build failed' 'is unchanged'
 	says_not 'new: '
-	works b '$TOOL status; ! store nix-store --check-validity "$(store nix-instantiate --eval --json "$LINK/" -A hello.outPath | tr -d \")"'
+	works b '$TOOL status; no store nix-store --check-validity "$(store nix-instantiate --eval --json "$LINK/" -A hello.outPath | tr -d \")"'
 }
 
 @test "a cache with a key of one's own, and into a directory with another's signatures" {
@@ -120,10 +120,10 @@ load pin
 
 @test "sessions have built what is in the closure of a kept channel, and nothing else" {
 	machine_make a
-	works a 'store nix-store --gc >/dev/null 2>&1; ! ls -d /nix/store/*-compiler-1.0; daemon_start
+	works a 'store nix-store --gc >/dev/null 2>&1; no ls -d /nix/store/*-compiler-1.0; daemon_start
 		session nix-build --no-out-link "<nixpkgs>" -A compiler; ls -d /nix/store/*-compiler-1.0
-		! session nix-build --no-out-link "<nixpkgs>" -A sandbox; ! ls -d /nix/store/*-sandbox-1.0
-		! session nix-build --no-out-link "<nixpkgs>" -A fixed; daemon_end'
+		no session nix-build --no-out-link "<nixpkgs>" -A sandbox; no ls -d /nix/store/*-sandbox-1.0
+		no session nix-build --no-out-link "<nixpkgs>" -A fixed; daemon_end'
 	says "lodger-refuse-build' failed with exit code 1"
 	# The channel before counts, one before that does not.
 	works a '$TOOL add sandbox >/dev/null 2>&1; $TOOL build >/dev/null 2>&1; cp -P "$LINK" "$T/with"; $TOOL rollback >/dev/null; rm "$ROOTS"/*-lodger-channel
@@ -134,7 +134,7 @@ load pin
 	machine_make b
 	works b 'daemon_start /^pre-build-hook/d; session nix-build --no-out-link "<nixpkgs>" -A sandbox; daemon_end; store nix-store --gc >/dev/null 2>&1
 		mkdir "$T/channel"; : >"$T/channel/closure"; channel=$(readlink "$LINK"); ln -sfn "$T/channel" "$LINK"
-		daemon_start /^pre-build-hook/d; ! session env NIX_PATH=nixpkgs=$channel nix-build --no-out-link "<nixpkgs>" -A sandbox; daemon_end'
+		daemon_start /^pre-build-hook/d; no session env NIX_PATH=nixpkgs=$channel nix-build --no-out-link "<nixpkgs>" -A sandbox; daemon_end'
 	says lodger-sessions-build-nothing
 }
 
@@ -144,7 +144,7 @@ load pin
 	key=$(sed -n 's/.*--key \([^ ]*\).*/\1/p' "$T/said")
 	machine_make b
 	# The control comes first: no cache.
-	works b 'daemon_start; ! session nix-build --no-out-link "<nixpkgs>" -A sandbox --option substituters "file://$W/sessions" --option trusted-public-keys "'"$key"'"; daemon_end'
+	works b 'daemon_start; no session nix-build --no-out-link "<nixpkgs>" -A sandbox --option substituters "file://$W/sessions" --option trusted-public-keys "'"$key"'"; daemon_end'
 	says "lodger-refuse-build' failed"
 	works b "\$TOOL pin \$W/set --sha256 \"\$(sum \"\$W/set\")\" --cache file://\$W/sessions --key $key; \$TOOL build"'
 		daemon_start; session nix-build --no-out-link "<nixpkgs>" -A sandbox; ls -d /nix/store/*-sandbox-1.0
@@ -160,7 +160,7 @@ load pin
 	cp "$BATS_TEST_DIRNAME/raw_build.pl" "$W/"
 	works a 'serve; trap "kill $SERVER" EXIT; hash=$(printf "b\n" | sha256sum | cut -d " " -f 1); path=$(store nix-store --print-fixed-path sha256 $hash taken)
 		ask() { session perl "$W/raw_build.pl" "$T/socket/socket" http://127.0.0.1:8421/secret $path $hash; }
-		daemon_start; ask; daemon_end; ! grep "GET /secret" "$T/served"
+		daemon_start; ask; daemon_end; no grep "GET /secret" "$T/served"
 		daemon_start /^pre-build-hook/d; ask; daemon_end; grep "GET /secret" "$T/served"'
 	says "has the machine's network" "lodger-refuse-build' failed with exit code 1" 'GET /secret'
 }

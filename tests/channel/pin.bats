@@ -62,7 +62,7 @@ load pin
 	# What is in the store already is not fetched again: the server is gone.
 	works a '$TOOL pin http://127.0.0.1:8421/set.tar.xz --sha256 '"$hex"
 	says 'is in the store'
-	works a 'rm "$ROOTS/source"; store nix-store --gc; ! $TOOL pin http://127.0.0.1:8421/set.tar.xz --sha256 '"$hex"
+	works a 'rm "$ROOTS/source"; store nix-store --gc; no $TOOL pin http://127.0.0.1:8421/set.tar.xz --sha256 '"$hex"
 	says 'cannot fetch'
 }
 
@@ -180,11 +180,11 @@ load pin
 	says 'xyzzy is not listed'
 	on a 'cmp "$PIN" "$T/pin.json"'
 	# The control: what is one.
-	works a '$TOOL add sandbox; ! cmp -s "$PIN" "$T/pin.json"'
+	works a '$TOOL add sandbox; no cmp -s "$PIN" "$T/pin.json"'
 	# A list with names that another set does not have is for its build to say.
 	works a 'set_make "$W/less" 1.1; sed -i "/^    hello = /,/;/d; s/exec .{hello}//" "$W/less/default.nix"
 		$TOOL pin "$W/less" --sha256 "$(sum "$W/less")"; cp -P "$LINK" "$T/link"
-		! $TOOL build && [ "$(readlink "$LINK")" = "$(readlink "$T/link")" ]'
+		no $TOOL build; [ "$(readlink "$LINK")" = "$(readlink "$T/link")" ]'
 	says 'has no hello'
 }
 
@@ -254,7 +254,7 @@ load pin
 		until grep -q "building .*slow" "$T/build" && ls /nix/store/*-sandbox-1.0 >/dev/null 2>&1; do sleep 0.05; done
 		kill -9 $build; wait $build || true
 		[ "$(readlink "$LINK")" = "$(readlink "$T/link")" ]
-		! ls /nix/store/*-slow-1.0 2>/dev/null
+		no ls /nix/store/*-slow-1.0 2>/dev/null
 		$TOOL status'
 	says "attributes: ${LISTED// /, }" 'the next lodger-channel build takes:'
 	# At once, with nothing in its way, and without what was done; not even a collection takes that.
@@ -286,7 +286,7 @@ load pin
 	works a '$TOOL add thinks >"$T/said" 2>&1 & add=$!
 		until pgrep -x nix-instantiate >"$T/evaluates" && grep -q "1 of 1: thinks" "$T/said"; do sleep 0.05; done
 		sleep 0.5; pgrep -x nix-instantiate; kill -9 $add; wait $add || true; sleep 0.2
-		! pgrep -x nix-instantiate; flock -n "$STATE/channel.lock" true; $TOOL remove hello'
+		no pgrep -x nix-instantiate; flock -n "$STATE/channel.lock" true; $TOOL remove hello'
 }
 
 @test "two at a time are not possible" {
@@ -321,7 +321,7 @@ load pin
 	machine_make a
 	fails a '$TOOL rollback'
 	says 'there is no channel before'
-	works a 'readlink "$LINK" >"$T/one"; $TOOL add sandbox; $TOOL build; readlink "$LINK" >"$T/two"; ! cmp -s "$T/one" "$T/two"'
+	works a 'readlink "$LINK" >"$T/one"; $TOOL add sandbox; $TOOL build; readlink "$LINK" >"$T/two"; no cmp -s "$T/one" "$T/two"'
 	works a '$TOOL rollback; readlink "$LINK" | cmp - "$T/one"; $TOOL status'
 	says "in use again: $(cat "$T/one")" "before: $(cat "$T/two") (pin)" "previous: $(cat "$T/two")" 'rooted: yes'
 	works a 'store nix-store --gc >/dev/null 2>&1; $TOOL rollback; readlink "$LINK" | cmp - "$T/two"; $TOOL status'
@@ -330,14 +330,14 @@ load pin
 	works a '$TOOL remove first; $TOOL build; ls "$ROOTS" | grep -c -- -lodger-channel; $TOOL status'
 	says "previous: $(cat "$T/two")" $'\n2\n'
 	works a 'rm "$ROOTS/$(basename "$(cat "$T/two")")"; store nix-store --gc >/dev/null 2>&1; ln -s "$(cat "$T/two")" "$ROOTS/"; cp -P "$LINK" "$T/link"
-		! $TOOL rollback; [ "$(readlink "$LINK")" = "$(readlink "$T/link")" ]'
+		no $TOOL rollback; [ "$(readlink "$LINK")" = "$(readlink "$T/link")" ]'
 	says 'no longer in the store'
 }
 
 @test "a garbage collection takes nothing that is listed, and all the rest" {
 	machine_make a
 	works a 'store nix-store --query --requisites "$LINK/" >"$T/needed"; rubbish=$(store nix-store --add "$BATS_TEST_DIRNAME/pin.bash")
-		ls -d $rubbish; store nix-store --gc >/dev/null 2>&1; xargs -a "$T/needed" ls -d >/dev/null; ! ls -d $rubbish; $TOOL status'
+		ls -d $rubbish; store nix-store --gc >/dev/null 2>&1; xargs -a "$T/needed" ls -d >/dev/null; no ls -d $rubbish; $TOOL status'
 	says 'whole: yes'
 	for path in $(cut -d ' ' -f 1 "$T/needed"); do echo "$path"; done >"$T/paths"
 	# What it refers to: each output, each derivation of the closure, the package set.
@@ -381,7 +381,7 @@ load pin
 	[ "$(tail -n +2 <<<"$output" | grep -v -e '^[a-z0-9]\{32\}-' -e '^\.' | xargs)" = 'bin build dev etc lib lib64 nix proc tmp sh' ]
 	# Without users to build as nothing is built, not even a fixed result.
 	works a 'sed -i /^nixbld/d /etc/group 2>/dev/null || { grep -v ^nixbld /etc/group >"$T/group"; mount --bind "$T/group" /etc/group; }
-		$TOOL remove sandbox; ! $TOOL build; sed "s/^nixbld/lodger-build/" "$T/a/group" >"$T/group"; $TOOL build'
+		$TOOL remove sandbox; no $TOOL build; sed "s/^nixbld/lodger-build/" "$T/a/group" >"$T/group"; $TOOL build'
 	says 'neither of the groups nixbld and lodger-build' 'new: '
 }
 

@@ -47,11 +47,6 @@ not_there() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# no COMMAND…: fails if it does not. Unlike `!`, it ends a script.
-no() {
-	! "$@"
-}
-
 UNPRIVILEGED=(setpriv --reuid="$GATE_UID" --regid="$GATE_UID" --clear-groups --inh-caps=-all --bounding-set=-all)
 
 # gate_start NAME [OPTION…]: a gate of the name, with a socket, a log and a pid file in $W/NAME.

@@ -1,5 +1,11 @@
-# What bats' `run` got, held against what was expected. Shows all of it when that is not so.
+# What commands and bats' `run` of them gave, held against what was expected. Shows all of it when that is
+# not so.
 # shellcheck shell=bash disable=SC2154  # bats' own
+
+# no COMMAND…: fails when the command does not. Under errexit a bare `!` fails nobody, unless it stands last.
+no() {
+	! "$@"
+}
 
 # exits STATUS: fails unless `run` got it.
 exits() {

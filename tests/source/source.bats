@@ -27,6 +27,18 @@ files() {
 	printf '%s\0' "${scripts[@]}" | xargs -0 -n 8 -P "$(nproc)" shellcheck --severity=warning
 }
 
+@test "in no test stands a check that errexit passes over: two in a line, or a bare ! before the end" {
+	awk 'function finding(text) { print FILENAME ":" FNR ": " text; found = 1 }
+		FNR == 1 { negated = "" }
+		negated != "" && !/^\t*}/ { finding("not the last: " negated) }
+		{ negated = "" }
+		/^\t+! [^-]/ && !/\|\|/ { negated = $0 }
+		/^\t+\[.*\] && / && !/\|\|| \{$|&&$|&& (echo|continue|return|break)/ && last_of[FILENAME] != "" { finding("two: " $0) }
+		/^@test / { last_of[FILENAME] = $0 }
+		/; [!] / && !/(if|while|until) ! |\|\|/ { finding("within a line: " $0) }
+		END { exit found }' tests/*/*.{bats,bash}
+}
+
 @test "manuals pass mandoc" {
 	run mandoc -T lint man/*.[158]
 	# What is not installed where this runs is no fault of the text.
