@@ -58,9 +58,11 @@ part_make() {
 	done
 	exited 4 --create --fd=1:/dev/full
 	# A socket is no pipe either: whoever listens to it could be another's, and it can be shut down.
-	run as a bash -c 'socat -t 5 UNIX-LISTEN:socket,unlink-close EXEC:"bash -c \"exec -a lodger-helper $1\"" 2>/dev/null & until [ -e socket ]; do sleep 0.1; done
-		printf "\4\0\0\0\10\1\22\0" | socat -t 3 - UNIX-CONNECT:socket | wc -c; wait' - "$HELPER"
-	[ "${lines[0]}" = 0 ]
+	run as a bash -c 'echo "(exec -a lodger-helper $1); echo \$? >ended" >script
+		socat -t 5 UNIX-LISTEN:socket,unlink-close EXEC:"bash script" 2>/dev/null &
+		printf "\4\0\0\0\10\1\22\0" | socat -t 3 - UNIX-CONNECT:socket,retry=100,interval=0.1 2>/dev/null | wc -c
+		wait; cat ended; rm script ended' - "$HELPER"
+	[ "$output" = $'0\n4' ]
 	[ "$before" = "$(cat /proc/sys/kernel/hostname)" ]
 	# Control: a program that writes there as its caller does.
 	[ "$(as a bash -c 'exec 5<>/proc/self/comm; echo written >&5; read -r name </proc/$$/comm; echo "$name"')" = written ]

@@ -272,7 +272,7 @@ load pin
 	for delay in 0.2 0.8 2 3 4.5; do
 		# What it had started ends a moment after it, and has the lock until then.
 		works a '$TOOL add sandbox; $TOOL build >/dev/null 2>&1 & build=$!
-			sleep '"$delay"'; kill -9 $build 2>/dev/null; wait $build || true
+			sleep '"$delay"'; kill -9 $build 2>/dev/null || true; wait $build || true
 			flock -w 20 "$STATE/channel.lock" true
 			$TOOL status'
 		says 'whole: yes' 'rooted: yes'
@@ -285,8 +285,8 @@ load pin
 	machine_make a
 	works a '$TOOL add thinks >"$T/said" 2>&1 & add=$!
 		until pgrep -x nix-instantiate >"$T/evaluates" && grep -q "1 of 1: thinks" "$T/said"; do sleep 0.05; done
-		sleep 0.5; pgrep -x nix-instantiate; kill -9 $add; wait $add || true; sleep 0.2
-		no pgrep -x nix-instantiate; flock -n "$STATE/channel.lock" true; $TOOL remove hello'
+		sleep 0.5; pgrep -x nix-instantiate; kill -9 $add; wait $add || true; until_true 10 no pgrep -x nix-instantiate
+		flock -n "$STATE/channel.lock" true; $TOOL remove hello'
 }
 
 @test "two at a time are not possible" {
