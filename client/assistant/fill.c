@@ -138,11 +138,12 @@ static char *packages_command(const struct options *options)
 }
 
 // What the model is told first, or NULL.
-static char *prompt_of(const struct options *options, uint32_t number, struct failure *failure)
+static char *prompt_of(const struct fill_runner *runner, const struct options *options,
+		       struct failure *failure)
 {
 	struct session session;
 
-	if (!session_made(&session, number, failure))
+	if (!session_made(&session, runner->session, failure))
 		return NULL;
 	const struct prompt_facts facts = {
 		.file = options->prompt_file,
@@ -150,25 +151,23 @@ static char *prompt_of(const struct options *options, uint32_t number, struct fa
 		.network = options->network_host,
 		.auto_off = options->auto_off,
 		.seconds = options->timeout,
-		.turns = options->turns > 0 ? options->turns : TURNS,
-		.command_seconds =
-			options->command_timeout > 0 ? options->command_timeout : COMMAND_SECONDS,
-		.command_output = options->command_output > 0 ? options->command_output : OUTPUT,
-		.total_output = options->total_output > 0 ? options->total_output : TOTAL,
+		.turns = runner->bounds.turns,
+		.command_seconds = runner->bounds.command_ms / 1000,
+		.command_output = runner->bounds.output,
+		.total_output = runner->bounds.total,
 	};
 
 	return prompt_make(PROMPT_FILL, &facts, failure);
 }
 
 // The text, in the session that has been made for it.
-static bool fill_in(struct fill *fill, const struct options *options, uint32_t number,
-		    struct failure *failure)
+static bool fill_in(struct fill *fill, const struct options *options, struct failure *failure)
 {
 	autofree char *prompt = NULL;
 
 	if (!options->api)
 		return fill_stream(fill, failure);
-	prompt = prompt_of(options, number, failure);
+	prompt = prompt_of(&fill->runner, options, failure);
 	return prompt && fill_api(fill, options, prompt, failure);
 }
 
@@ -196,7 +195,7 @@ static bool fill_session(struct fill *fill, const struct options *options,
 		return false;
 	fill_start(&fill->parser);
 	fill_runner_start(&fill->runner, created.number, &shell_options, prepare, &bounds);
-	good = fill_in(fill, options, created.number, failure) && fill_end(fill, failure);
+	good = fill_in(fill, options, failure) && fill_end(fill, failure);
 	fill_runner_end(&fill->runner);
 	launch_tied_destroy(&created, false);
 	return good;
