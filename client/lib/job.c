@@ -15,8 +15,10 @@
 // A session at its CPU limit may take its time.
 #define START_MS 60000
 
+// A command may have ended whoever would say that it runs: then its end is what comes, and, where that is
+// wanted, goes to *exited.
 static bool started_receive(int connection, const struct job *job, int timeout_ms,
-			    struct failure *failure)
+			    struct agent_reply *exited, struct failure *failure)
 {
 	struct agent_reply reply;
 
@@ -26,6 +28,10 @@ static bool started_receive(int connection, const struct job *job, int timeout_m
 		close(reply.descriptor);
 	if (reply.kind == AGENT_CLOSED)
 		return fail(failure, "starting '%s': the session has ended", job->argv[0]);
+	if (reply.kind == AGENT_EXITED && exited) {
+		*exited = reply;
+		return true;
+	}
 	return reply.kind == AGENT_STARTED
 		       ? true
 		       : fail(failure,
@@ -37,7 +43,7 @@ bool job_start(int connection, const struct job *job, const int descriptors[3],
 	       struct failure *failure)
 {
 	return agent_exec(connection, job, descriptors, failure) &&
-	       started_receive(connection, job, START_MS, failure);
+	       started_receive(connection, job, START_MS, NULL, failure);
 }
 
 // Waits until the agent has answered. Whether the caller wants an end before that: then that is how
@@ -124,6 +130,7 @@ static bool descriptors_make(struct relay *relay, int descriptors[3], bool made[
 static bool run_plain(struct relay *relay, const struct job *job, struct job_end *end,
 		      struct failure *failure)
 {
+	struct agent_reply exited = { .kind = AGENT_STARTED };
 	int descriptors[3];
 	bool made[3] = { false };
 	const bool good = descriptors_make(relay, descriptors, made, failure) &&
@@ -135,8 +142,9 @@ static bool run_plain(struct relay *relay, const struct job *job, struct job_end
 	if (!good)
 		return false;
 	return interrupted(relay, end) ||
-	       (started_receive(relay->connection, job, 0, failure) &&
-		relay_run(relay, &end->exit_code, &end->signal, failure));
+	       (started_receive(relay->connection, job, 0, &exited, failure) &&
+		relay_run(relay, exited.kind == AGENT_EXITED ? &exited : NULL, &end->exit_code,
+			  &end->signal, failure));
 }
 
 // Takes the master of the session's terminal from the agent.
@@ -184,7 +192,7 @@ static bool run_terminal(struct relay *relay, struct job *job, struct job_end *e
 		       failure))
 		return false;
 
-	const bool good = relay_run(relay, &end->exit_code, &end->signal, failure);
+	const bool good = relay_run(relay, NULL, &end->exit_code, &end->signal, failure);
 	terminal_restore();
 	return good;
 }

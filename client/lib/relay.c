@@ -273,6 +273,18 @@ static void signals_take(struct run *run)
 	}
 }
 
+static void exited_take(struct run *run, const struct agent_reply *reply)
+{
+	run->exited = true;
+	run->exit_code = reply->exit_code;
+	run->signal = reply->signal;
+	run->exit_usec = run->progress_usec = clock_boot_usec();
+	// Nobody reads it any more.
+	for (size_t i = 0; i < run->relay->channel_count; i++)
+		if (run->relay->channels[i].input)
+			channel_break(&run->relay->channels[i]);
+}
+
 static bool agent_take(struct run *run, struct failure *failure)
 {
 	struct agent_reply reply;
@@ -287,14 +299,7 @@ static bool agent_take(struct run *run, struct failure *failure)
 			    "over, it was destroyed, or it ran out of memory");
 	if (reply.kind != AGENT_EXITED)
 		return fail(failure, "the session's agent sent a reply that makes no sense");
-	run->exited = true;
-	run->exit_code = reply.exit_code;
-	run->signal = reply.signal;
-	run->exit_usec = run->progress_usec = clock_boot_usec();
-	// Nobody reads it any more.
-	for (size_t i = 0; i < run->relay->channel_count; i++)
-		if (run->relay->channels[i].input)
-			channel_break(&run->relay->channels[i]);
+	exited_take(run, &reply);
 	return true;
 }
 
@@ -368,12 +373,15 @@ static bool turn(struct run *run, struct failure *failure)
 	return true;
 }
 
-bool relay_run(struct relay *relay, int *exit_code, int *signal, struct failure *failure)
+bool relay_run(struct relay *relay, const struct agent_reply *exited, int *exit_code, int *signal,
+	       struct failure *failure)
 {
 	struct run run = { .relay = relay };
 	bool good = true;
 
 	foreground_check(&run);
+	if (exited)
+		exited_take(&run, exited);
 	while (good && !run.insisted && !(run.exited && finished(&run, clock_boot_usec())))
 		good = turn(&run, failure);
 	*exit_code = run.exit_code;

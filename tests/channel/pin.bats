@@ -286,7 +286,7 @@ load pin
 	works a '$TOOL add thinks >"$T/said" 2>&1 & add=$!
 		until pgrep -x nix-instantiate >"$T/evaluates" && grep -q "1 of 1: thinks" "$T/said"; do sleep 0.05; done
 		sleep 0.5; pgrep -x nix-instantiate; kill -9 $add; wait $add || true; until_true 10 no pgrep -x -r D,R,S nix-instantiate
-		flock -n "$STATE/channel.lock" true; $TOOL remove hello'
+		flock -w 20 "$STATE/channel.lock" true; $TOOL remove hello'
 }
 
 @test "two at a time are not possible" {
