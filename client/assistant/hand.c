@@ -20,6 +20,7 @@ bool hand_open(struct hand *hand, uint32_t session, const char *nonce, struct fa
 	static char program[] = HAND_PROGRAM, word[] = "hand";
 	char *argv[] = { program, word, (char *)nonce, NULL };
 	const struct job job = { .argv = argv };
+	struct agent_reply started;
 	int to[2], from[2];
 
 	hand->connection = hand->to = hand->from = -1;
@@ -40,7 +41,7 @@ bool hand_open(struct hand *hand, uint32_t session, const char *nonce, struct fa
 	hand->connection = agent_connect(session, failure);
 	return hand->connection >= 0 &&
 	       job_start(hand->connection, &job, (int[]){ its_input, its_output, nothing },
-			 failure);
+			 &started, failure);
 }
 
 void hand_close(struct hand *hand)

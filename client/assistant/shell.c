@@ -18,6 +18,7 @@
 
 #include "agent_call.h"
 #include "cleanup.h"
+#include "job.h"
 #include "session.h"
 #include "shell_inner.h"
 
@@ -205,23 +206,15 @@ bool shell_run(struct shell *shell, const char *text, size_t size,
 }
 
 // Starts the bash, and takes the master of its terminal.
-static bool bash_start(struct shell *shell, struct job *job, struct failure *failure)
+static bool bash_start(struct shell *shell, const struct job *job, struct failure *failure)
 {
-	struct agent_reply reply;
+	struct agent_reply started;
 
 	shell->connection = agent_connect(shell->session, failure);
-	if (shell->connection < 0 || !agent_exec(shell->connection, job, NULL, failure) ||
-	    !agent_receive(shell->connection, START_MS, &reply, failure))
+	if (shell->connection < 0 || !job_start(shell->connection, job, NULL, &started, failure))
 		return false;
-	if (reply.kind != AGENT_STARTED || reply.descriptor < 0 || !isatty(reply.descriptor)) {
-		if (reply.descriptor >= 0)
-			close(reply.descriptor);
-		return fail(failure, "starting the session's shell: %s",
-			    reply.kind == AGENT_CLOSED ? "the session has ended"
-						       : "its agent gave no terminal");
-	}
-	shell->master = reply.descriptor;
-	shell->pid = reply.pid;
+	shell->master = started.descriptor;
+	shell->pid = started.pid;
 	(void)fcntl(shell->master, F_SETFL, fcntl(shell->master, F_GETFL) | O_NONBLOCK);
 	modes_set(shell->master);
 	return true;

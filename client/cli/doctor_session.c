@@ -24,6 +24,7 @@ static bool probe(uint32_t number, char *argv[], int *exit_code, char *line, siz
 		  struct failure *failure)
 {
 	const struct job job = { .argv = argv, .timeout_ms = JOB_MS };
+	struct agent_reply started;
 	struct job_end end;
 	int output[2];
 
@@ -35,7 +36,7 @@ static bool probe(uint32_t number, char *argv[], int *exit_code, char *line, siz
 	const int descriptors[3] = { null, theirs, theirs };
 	autoclose int connection = agent_connect(number, failure);
 
-	if (connection < 0 || !job_start(connection, &job, descriptors, failure) ||
+	if (connection < 0 || !job_start(connection, &job, descriptors, &started, failure) ||
 	    !job_wait(connection, 2 * JOB_MS, &end, failure))
 		return false;
 	// What it printed is in the pipe; whoever else holds it is not waited for.

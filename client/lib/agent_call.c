@@ -320,6 +320,28 @@ bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 	return good;
 }
 
+bool agent_receive_first(int connection, int timeout_ms, const struct job *job,
+			 struct agent_reply *reply, struct failure *failure)
+{
+	if (!agent_receive(connection, timeout_ms, reply, failure))
+		return false;
+
+	const bool terminal = reply->descriptor >= 0 && isatty(reply->descriptor);
+	if (reply->kind == AGENT_EXITED ||
+	    (reply->kind == AGENT_STARTED && job->terminal && terminal))
+		return true;
+	if (reply->descriptor >= 0)
+		close(reply->descriptor);
+	reply->descriptor = -1;
+	if (reply->kind == AGENT_STARTED && !job->terminal)
+		return true;
+	return fail(failure, "starting '%s': %s", job->argv[0],
+		    reply->kind == AGENT_CLOSED ? "the session has ended"
+		    : reply->kind == AGENT_STARTED
+			    ? "the session's agent gave no terminal"
+			    : "the session's agent sent a reply that makes no sense");
+}
+
 static bool ask(int connection, Lodger__Agent__Request *request, enum agent_reply_kind expected,
 		struct agent_reply *reply, struct failure *failure)
 {

@@ -54,6 +54,12 @@ void agent_signal(int connection, int number);
 bool agent_receive(int connection, int timeout_ms, struct agent_reply *reply,
 		   struct failure *failure);
 
+// Waits up to `timeout_ms` for the first reply to agent_exec of `job`. That is AGENT_STARTED, with a
+// terminal's master in reply->descriptor if and only if the job has one; or AGENT_EXITED: a command that
+// kills all of its uid may do so before anybody has said that it runs. Anything else is a failure.
+bool agent_receive_first(int connection, int timeout_ms, const struct job *job,
+			 struct agent_reply *reply, struct failure *failure);
+
 // Unties the session from its creator; with `auto_off` its jobs have no commands on demand.
 bool agent_keep(int connection, bool auto_off, struct failure *failure);
 

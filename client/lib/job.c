@@ -15,35 +15,16 @@
 // A session at its CPU limit may take its time.
 #define START_MS 60000
 
-// A command may have ended whoever would say that it runs: then its end is what comes, and, where that is
-// wanted, goes to *exited.
-static bool started_receive(int connection, const struct job *job, int timeout_ms,
-			    struct agent_reply *exited, struct failure *failure)
-{
-	struct agent_reply reply;
-
-	if (!agent_receive(connection, timeout_ms, &reply, failure))
-		return false;
-	if (reply.descriptor >= 0)
-		close(reply.descriptor);
-	if (reply.kind == AGENT_CLOSED)
-		return fail(failure, "starting '%s': the session has ended", job->argv[0]);
-	if (reply.kind == AGENT_EXITED && exited) {
-		*exited = reply;
-		return true;
-	}
-	return reply.kind == AGENT_STARTED
-		       ? true
-		       : fail(failure,
-			      "starting '%s': the session's agent sent a reply that makes no sense",
-			      job->argv[0]);
-}
-
 bool job_start(int connection, const struct job *job, const int descriptors[3],
-	       struct failure *failure)
+	       struct agent_reply *started, struct failure *failure)
 {
-	return agent_exec(connection, job, descriptors, failure) &&
-	       started_receive(connection, job, START_MS, NULL, failure);
+	if (!agent_exec(connection, job, descriptors, failure) ||
+	    !agent_receive_first(connection, START_MS, job, started, failure))
+		return false;
+	return started->kind == AGENT_STARTED
+		       ? true
+		       : fail(failure, "starting '%s': it ended at once, with status %d",
+			      job->argv[0], started->exit_code);
 }
 
 // Waits until the agent has answered. Whether the caller wants an end before that: then that is how
@@ -130,7 +111,7 @@ static bool descriptors_make(struct relay *relay, int descriptors[3], bool made[
 static bool run_plain(struct relay *relay, const struct job *job, struct job_end *end,
 		      struct failure *failure)
 {
-	struct agent_reply exited = { .kind = AGENT_STARTED };
+	struct agent_reply first;
 	int descriptors[3];
 	bool made[3] = { false };
 	const bool good = descriptors_make(relay, descriptors, made, failure) &&
@@ -142,39 +123,27 @@ static bool run_plain(struct relay *relay, const struct job *job, struct job_end
 	if (!good)
 		return false;
 	return interrupted(relay, end) ||
-	       (started_receive(relay->connection, job, 0, &exited, failure) &&
-		relay_run(relay, exited.kind == AGENT_EXITED ? &exited : NULL, &end->exit_code,
-			  &end->signal, failure));
-}
-
-// Takes the master of the session's terminal from the agent.
-static int master_receive(int connection, const struct job *job, struct failure *failure)
-{
-	struct agent_reply reply;
-
-	if (!agent_receive(connection, 0, &reply, failure))
-		return -1;
-	if (reply.kind == AGENT_STARTED && reply.descriptor >= 0 && isatty(reply.descriptor))
-		return reply.descriptor;
-	if (reply.descriptor >= 0)
-		close(reply.descriptor);
-	fail(failure, "starting '%s': %s", job->argv[0],
-	     reply.kind == AGENT_CLOSED ? "the session has ended"
-					: "the session's agent gave no terminal");
-	return -1;
+	       (agent_receive_first(relay->connection, 0, job, &first, failure) &&
+		relay_run(relay, &first, &end->exit_code, &end->signal, failure));
 }
 
 static bool run_terminal(struct relay *relay, struct job *job, struct job_end *end,
 			 struct failure *failure)
 {
+	struct agent_reply first;
+
 	terminal_size(relay->terminal, &job->rows, &job->columns);
 	if (!agent_exec(relay->connection, job, NULL, failure))
 		return false;
 	if (interrupted(relay, end))
 		return true;
-	relay->master = master_receive(relay->connection, job, failure);
-	if (relay->master < 0)
+	if (!agent_receive_first(relay->connection, 0, job, &first, failure))
 		return false;
+	if (first.kind == AGENT_EXITED) {
+		*end = (struct job_end){ .exit_code = first.exit_code, .signal = first.signal };
+		return true;
+	}
+	relay->master = first.descriptor;
 
 	// One open file description, two descriptors: each channel closes its own.
 	const int writer = fcntl(relay->master, F_DUPFD_CLOEXEC, 0);
@@ -192,7 +161,7 @@ static bool run_terminal(struct relay *relay, struct job *job, struct job_end *e
 		       failure))
 		return false;
 
-	const bool good = relay_run(relay, NULL, &end->exit_code, &end->signal, failure);
+	const bool good = relay_run(relay, &first, &end->exit_code, &end->signal, failure);
 	terminal_restore();
 	return good;
 }

@@ -17,9 +17,10 @@ struct job_end {
 // session gets a terminal of its own. Forwards signals meanwhile.
 bool job_run(int connection, struct job *job, struct job_end *end, struct failure *failure);
 
-// Starts `job` with exactly `descriptors` and waits until it runs.
+// Starts `job` with exactly `descriptors`, or NULL with a terminal, and waits until it runs. Returns its
+// pid, and the terminal's master, in *started. One that has ended already is a failure.
 bool job_start(int connection, const struct job *job, const int descriptors[3],
-	       struct failure *failure);
+	       struct agent_reply *started, struct failure *failure);
 
 // Waits for the end of a started job, for `timeout_ms` at most.
 bool job_wait(int connection, int timeout_ms, struct job_end *end, struct failure *failure);

@@ -373,15 +373,15 @@ static bool turn(struct run *run, struct failure *failure)
 	return true;
 }
 
-bool relay_run(struct relay *relay, const struct agent_reply *exited, int *exit_code, int *signal,
+bool relay_run(struct relay *relay, const struct agent_reply *first, int *exit_code, int *signal,
 	       struct failure *failure)
 {
 	struct run run = { .relay = relay };
 	bool good = true;
 
 	foreground_check(&run);
-	if (exited)
-		exited_take(&run, exited);
+	if (first->kind == AGENT_EXITED)
+		exited_take(&run, first);
 	while (good && !run.insisted && !(run.exited && finished(&run, clock_boot_usec())))
 		good = turn(&run, failure);
 	*exit_code = run.exit_code;

@@ -42,8 +42,8 @@ bool relay_add(struct relay *relay, bool input, struct endpoint from, struct end
 
 // Relays until the job has ended and its output is out, as far as somebody takes it.
 // Returns the job's exit code through *exit_code, and what ended it through *signal (or 0).
-// `exited` is the agent's word of its end if that has come already, or NULL.
-bool relay_run(struct relay *relay, const struct agent_reply *exited, int *exit_code, int *signal,
+// `first` is what agent_receive_first gave: it may be the end already.
+bool relay_run(struct relay *relay, const struct agent_reply *first, int *exit_code, int *signal,
 	       struct failure *failure);
 
 // Closes the channels and frees their buffers.

@@ -30,6 +30,7 @@ bool tar_start(struct tar *tar, struct transfer *transfer, char *argv[], bool in
 	       struct failure *failure)
 {
 	const struct job job = { .argv = argv };
+	struct agent_reply started;
 	int data[2], messages[2];
 
 	*tar = (struct tar){ .transfer = transfer,
@@ -52,7 +53,8 @@ bool tar_start(struct tar *tar, struct transfer *transfer, char *argv[], bool in
 
 	const int descriptors[3] = { input ? theirs : null, input ? null : theirs, their_messages };
 	tar->connection = agent_connect(transfer->number, failure);
-	return tar->connection >= 0 && job_start(tar->connection, &job, descriptors, failure);
+	return tar->connection >= 0 &&
+	       job_start(tar->connection, &job, descriptors, &started, failure);
 }
 
 // Takes what it says, so that it never waits to be heard, and keeps the beginning.

@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +18,7 @@
 
 #include "agent.pb-c.h"
 #include "agent_call.h"
+#include "job.h"
 #include "protocol.h"
 
 static int client, agent;
@@ -73,12 +76,10 @@ static void reply_send(Lodger__Agent__Reply *reply, const int *descriptors, size
 	assert_int_equal(sendmsg(agent, &header, MSG_NOSIGNAL), part.iov_len);
 }
 
-static bool exited_receive(uint32_t status, uint32_t number, bool timed_out,
-			   struct agent_reply *reply)
+static void exited_send(uint32_t status, uint32_t number, bool timed_out)
 {
 	Lodger__Agent__Exited exited = LODGER__AGENT__EXITED__INIT;
 	Lodger__Agent__Reply message = LODGER__AGENT__REPLY__INIT;
-	struct failure failure;
 
 	exited.status = status;
 	exited.signal = number;
@@ -87,6 +88,14 @@ static bool exited_receive(uint32_t status, uint32_t number, bool timed_out,
 	message.result_case = LODGER__AGENT__REPLY__RESULT_EXITED;
 	message.exited = &exited;
 	reply_send(&message, NULL, 0);
+}
+
+static bool exited_receive(uint32_t status, uint32_t number, bool timed_out,
+			   struct agent_reply *reply)
+{
+	struct failure failure;
+
+	exited_send(status, number, timed_out);
 	return agent_receive(client, 1000, reply, &failure);
 }
 
@@ -271,6 +280,138 @@ static void descriptors(void **state)
 	assert_int_equal(descriptors_open(), before);
 }
 
+static char *words[] = { "words", NULL };
+static const struct job plain = { .argv = words };
+static const struct job on_terminal = { .argv = words, .terminal = true };
+
+static bool first_receive(const struct job *job, const int *descriptors, size_t count,
+			  struct agent_reply *reply, struct failure *failure)
+{
+	Lodger__Agent__Started started = LODGER__AGENT__STARTED__INIT;
+	Lodger__Agent__Reply message = LODGER__AGENT__REPLY__INIT;
+
+	started.pid = 7;
+	message.version = AGENT_PROTOCOL_VERSION;
+	message.result_case = LODGER__AGENT__REPLY__RESULT_STARTED;
+	message.started = &started;
+	reply_send(&message, descriptors, count);
+	return agent_receive_first(client, 1000, job, reply, failure);
+}
+
+// What comes first of a job: a terminal exactly where one was asked for.
+static void first_reply(void **state)
+{
+	const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	const int before = descriptors_open();
+	struct agent_reply reply;
+	struct failure failure;
+
+	(void)state;
+	assert_true(master >= 0);
+	assert_true(first_receive(&plain, NULL, 0, &reply, &failure));
+	assert_int_equal(reply.pid, 7);
+	assert_true(first_receive(&plain, &master, 1, &reply, &failure));
+	assert_int_equal(reply.descriptor, -1);
+	assert_false(first_receive(&on_terminal, NULL, 0, &reply, &failure));
+	assert_non_null(strstr(failure.text, "gave no terminal"));
+	assert_false(first_receive(&on_terminal, &client, 1, &reply, &failure));
+	assert_int_equal(descriptors_open(), before);
+	assert_true(first_receive(&on_terminal, &master, 1, &reply, &failure));
+	assert_true(isatty(reply.descriptor));
+	close(reply.descriptor);
+	close(master);
+
+	close(agent);
+	agent = -1;
+	assert_false(agent_receive_first(client, 1000, &plain, &reply, &failure));
+	assert_non_null(strstr(failure.text, "'words': the session has ended"));
+}
+
+// Plays an agent whose job writes a word and kills its keeper before that says that it runs.
+static pid_t agent_of_killed(void)
+{
+	static char exec[AGENT_PACKET_MAX];
+	const pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+
+	union {
+		char room[CMSG_SPACE(3 * sizeof(int))];
+		struct cmsghdr header;
+	} control;
+	struct iovec part = { .iov_base = exec, .iov_len = sizeof(exec) };
+	struct msghdr header = { .msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control) };
+	int fds[3];
+
+	if (recvmsg(agent, &header, 0) <= 0)
+		_exit(1);
+	if (header.msg_controllen == sizeof(control)) {
+		memcpy(fds, CMSG_DATA(&control.header), sizeof(fds));
+		if (write(fds[1], "said", 4) != 4)
+			_exit(1);
+	}
+	exited_send(0, SIGKILL, false);
+	_exit(0);
+}
+
+static void agent_end(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void ended_before_started(void **state)
+{
+	const int before = descriptors_open();
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int callers = dup(STDOUT_FILENO);
+	struct job job = plain;
+	struct agent_reply reply;
+	struct job_end end = { 0 };
+	struct failure failure;
+	char said[8] = "";
+	int output[2];
+
+	(void)state;
+	assert_int_equal(pipe(output), 0);
+	pid_t pid = agent_of_killed();
+	dup2(output[1], STDOUT_FILENO);
+	const bool ran = job_run(client, &job, &end, &failure);
+	dup2(callers, STDOUT_FILENO);
+	agent_end(pid);
+	assert_true(ran);
+	assert_int_equal(end.exit_code, EXIT_SIGNAL + SIGKILL);
+	assert_int_equal(end.signal, SIGKILL);
+	// What it wrote is not lost.
+	assert_int_equal(read(output[0], said, sizeof(said)), 4);
+	assert_string_equal(said, "said");
+	close(output[0]);
+	close(output[1]);
+	close(callers);
+
+	end = (struct job_end){ 0 };
+	job = on_terminal;
+	pid = agent_of_killed();
+	assert_true(job_run(client, &job, &end, &failure));
+	agent_end(pid);
+	assert_int_equal(end.exit_code, EXIT_SIGNAL + SIGKILL);
+
+	// One that is needed further fails, and says of what it died.
+	pid = agent_of_killed();
+	assert_false(
+		job_start(client, &plain, (const int[]){ null, null, null }, &reply, &failure));
+	agent_end(pid);
+	assert_non_null(strstr(failure.text, "'words': it ended at once, with status 137"));
+	close(null);
+	assert_int_equal(descriptors_open(), before);
+}
+
 // A request that is too long is refused here, with the numbers.
 static void too_long(void **state)
 {
@@ -297,6 +438,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refused_before_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_with_request_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(descriptors, setup, teardown),
+		cmocka_unit_test_setup_teardown(first_reply, setup, teardown),
+		cmocka_unit_test_setup_teardown(ended_before_started, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long, setup, teardown),
 	};
 
