@@ -55,7 +55,7 @@ $(B)/tests/unit/%_test: $(S)/tests/unit/%_test.o $(SAN_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lprotobuf-c -lbsd
 
-# The client as the command tests run it a second time.
+# The client as the tests of commands and of the assistant run it a second time.
 $(S)/lodger: $(call san,$(filter-out $(STAND_INS),$(CLIENT_SRC)) $(ASSISTANT_SRC) tests/lib/sanitizer.c) $(SAN_COMMON)
 	$(CC) $(SANITIZE) -o $@ $^ -larchive -lsqlite3 -lcurl $(CLIENT_LIBS)
 

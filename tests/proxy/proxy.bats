@@ -112,6 +112,39 @@ PLAIN='--trusted-host index.test --index-url http://index.test/simple'
 	[ ! -s "$W/heard" ]
 }
 
+@test "cargo builds with a crate of an allowed registry, by https and by http, and nothing from another host" {
+	local version
+	version=$(/usr/bin/cargo --version 2>/dev/null) || skip 'there is no cargo'
+	[[ $version =~ ^cargo\ 1\.([0-9]+)\. && ${BASH_REMATCH[1]} -ge 68 ]] || skip "$version knows registries in git alone"
+	# build SCHEME: in a home without anything of cargo's.
+	build() {
+		run session "mkdir -p .cargo src && echo 'fn main() { println!(\"{}\", tiny::ANSWER) }' >src/main.rs
+			printf '[package]\nname = \"one\"\nversion = \"1.0.0\"\n[dependencies]\n' >Cargo.toml
+			echo 'tiny = { version = \"1\", registry = \"test\" }' >>Cargo.toml
+			printf '[registries.test]\nindex = \"sparse+$1://index.test/cargo/$1/\"\n' >.cargo/config.toml
+			printf '[net]\nretry = 0\n[http]\ncainfo = \"/etc/lodger/certificate.pem\"\n' >>.cargo/config.toml
+			/usr/bin/cargo run"
+	}
+	proxy index.test
+	build https
+	exits 0
+	[ "${lines[-1]}" = 42 ]
+	grep -qx '203.0.113.7 443 /cargo/tiny-1.0.0.crate' "$W/heard"
+	build http
+	exits 0
+	[ "${lines[-1]}" = 42 ]
+	grep -qx '203.0.113.7 80 /cargo/tiny-1.0.0.crate' "$W/heard"
+	: >"$W/heard"
+	proxy other.test
+	build https
+	exits 101
+	logged 'CONNECT index.test:443'
+	build http
+	exits 101
+	logged 'GET http://index.test/cargo/http/config.json'
+	[ ! -s "$W/heard" ]
+}
+
 @test "pip gets nothing from another host, nor without the proxy" {
 	proxy other.test
 	run session "/usr/bin/python3 $INSTALL $CERTIFIED tiny"

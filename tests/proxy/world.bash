@@ -88,7 +88,8 @@ in_own_network() {
 	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
 }
 
-# A certificate for all of the hosts, and one package of one module, in an index for pip and a registry for npm.
+# A certificate for all of the hosts, and one package of one module, in an index for pip and registries for npm
+# and cargo.
 site_make() {
 	local names
 	names=$(awk '{ for (i = 2; i <= NF; i++) printf "%sDNS:%s", c++ ? "," : "", $i }' "$W/hosts")
@@ -119,6 +120,18 @@ site_make() {
 			  "version": "1.0.0", "dist": { "tarball": "$url/npm/tiny-1.0.0.tgz",
 			    "integrity": "sha512-$(openssl dgst -sha512 -binary "$W/site/npm/tiny-1.0.0.tgz" | base64 -w 0)" } } } }
 		END
+	done
+	# And cargo's, of the kind that is read file by file (RFC 2789).
+	local crate=$W/site/cargo/tiny-1.0.0.crate
+	mkdir -p "$W/tiny-1.0.0/src" "$W/site/cargo"
+	echo 'pub const ANSWER: u8 = 42;' >"$W/tiny-1.0.0/src/lib.rs"
+	printf '[package]\nname = "tiny"\nversion = "1.0.0"\n' >"$W/tiny-1.0.0/Cargo.toml"
+	tar -C "$W" -czf "$crate" tiny-1.0.0
+	for url in http://index.test https://index.test; do
+		mkdir -p "$W/site/cargo/${url%%:*}/ti/ny"
+		echo "{ \"dl\": \"$url/cargo/{crate}-{version}.crate\" }" >"$W/site/cargo/${url%%:*}/config.json"
+		printf '{"name":"tiny","vers":"1.0.0","deps":[],"features":{},"yanked":false,"cksum":"%s"}\n' \
+			"$(sha256sum <"$crate" | cut -d ' ' -f 1)" >"$W/site/cargo/${url%%:*}/ti/ny/tiny"
 	done
 }
 
