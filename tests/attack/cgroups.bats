@@ -15,7 +15,7 @@ teardown() {
 		until_true 10 rmdir "$directory" 2>/dev/null
 	done
 	policy_restore
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	lodger_teardown
 	return "$left"
 }

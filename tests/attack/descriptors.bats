@@ -12,7 +12,7 @@ teardown() {
 		[ ! -d "$directory" ] || rmdir "$directory"
 	done
 	policy_restore
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	lodger_teardown
 	return "$left"
 }

@@ -14,7 +14,7 @@ teardown() {
 	local left=0
 	counter_restore
 	lodger_teardown
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	return "$left"
 }
 

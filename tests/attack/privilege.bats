@@ -123,22 +123,29 @@ none_of() {
 }
 
 @test "the session's first process cannot be traced or looked into by its own uid, from its first moment on" {
-	local next
-	# One who is outside, with the uid that a session will have: more than any lodger is.
-	next=$(od -An -tu4 /run/lodger/lock)
-	next=$((next % 65535 + 1))
-	background setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups \
-		"$HOST_PROBES/spy" own 4 >"$BATS_TEST_TMPDIR/spied"
-	sleep 0.5
-	made --create "$OPEN"
-	[ "$NUMBER" = "$next" ]
-	wait "${BACKGROUND[@]}"
-	BACKGROUND=()
-	output=$(cat "$BATS_TEST_TMPDIR/spied")
-	mapfile -t lines <<<"$output"
-	status=0
-	none_of
-	destroyed
+	local next way spy
+	# At its own pace, and held for a moment where each exec has just succeeded.
+	for way in 'as a' "strace -qq -f -o /dev/null -u $USERS-a -e trace=execve -e inject=execve:delay_exit=300000"; do
+		# One who is outside, with the uid that a session will have: more than any lodger is.
+		next=$(od -An -tu4 /run/lodger/lock)
+		next=$((next % 65535 + 1))
+		background setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups \
+			"$HOST_PROBES/spy" own 4 >"$BATS_TEST_TMPDIR/spied"
+		spy=$!
+		sleep 0.5
+		# shellcheck disable=SC2086  # words
+		background $way "$HOST_PROBES/rawhelper" --create "$OPEN" >"$BATS_TEST_TMPDIR/made"
+		until_true 4 grep -qx "code OK field - session $next" "$BATS_TEST_TMPDIR/made"
+		wait "$spy"
+		status=0
+		output=$(cat "$BATS_TEST_TMPDIR/spied")
+		mapfile -t lines <<<"$output"
+		none_of
+		NUMBER=$next
+		destroyed
+		wait "${BACKGROUND[@]}"
+		BACKGROUND=()
+	done
 	# Control: a plain process of such a uid.
 	background setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups sleep 86781
 	run setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups "$HOST_PROBES/spy" own 2

@@ -13,7 +13,7 @@ teardown() {
 	local left=0
 	rm -rf "$HERE"
 	lodger_teardown
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	return "$left"
 }
 

@@ -140,7 +140,32 @@ identity_of() {
 		"Gid: $PARSER_UID $PARSER_UID $PARSER_UID $PARSER_UID" 'Groups: ' 'NoNewPrivs: 1' 'Seccomp: 2' \
 		'CapInh: 0000000000000000' 'CapPrm: 0000000000000000' 'CapEff: 0000000000000000' 'CapBnd: 0000000000000000' \
 		'CapAmb: 0000000000000000'
+	# One more than the helper's own, which both have.
+	[ "$(filters_of "$PARSER")" = $(($(filters_of "$WAITING") + 1)) ]
 	waiting_end
+}
+
+filters_of() {
+	awk '$1 == "Seccomp_filters:" { print $2 }' "/proc/$1/status"
+}
+
+# The helper whose answer finds no room waits with its work done, for a second or so.
+@test "it is under a filter while it waits, and under another before it answers" {
+	local filters operation
+	waiting as a "$HOST_PROBES/rawhelper"
+	filters=$(filters_of "$(caller_of "$WAITING")")
+	[ "$(filters_of "$WAITING")" = $((filters + 1)) ]
+	waiting_end
+	twice_filtered() {
+		[ "$(filters_of "$(pgrep -xu root lodger-helper)")" = $((filters + 2)) ]
+	}
+	for operation in --create --destroy=65535 --collect; do
+		background as a "$HOST_PROBES/rawhelper" "$operation" --full --seconds=5
+		until_true 4 twice_filtered || { echo "after $operation: not so" && return 1; }
+		background_end
+		until_true 10 eval '! lodger_processes | grep -q lodger-helper'
+		as a lodger collect
+	done
 }
 
 session_of() {

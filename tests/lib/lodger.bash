@@ -144,6 +144,11 @@ leaves_nothing_end() {
 	}
 }
 
+# For a teardown: the same, but of a test that failed, which did not come to take away what it made.
+left_nothing() {
+	[ -z "${BATS_TEST_COMPLETED-}" ] || leaves_nothing_end
+}
+
 # policy LINE…: adds lines to the policy until the end of the test.
 policy() {
 	[ -e "$BATS_TEST_TMPDIR/.policy-before" ] || cp -p "$POLICY" "$BATS_TEST_TMPDIR/.policy-before"

@@ -15,7 +15,7 @@ teardown() {
 	local left=0
 	background_end
 	policy_restore
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	lodger_teardown
 	return "$left"
 }

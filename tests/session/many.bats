@@ -17,7 +17,7 @@ teardown() {
 	local left=0
 	touch "$OUT/stop"
 	wait
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	lodger_teardown
 	return "$left"
 }

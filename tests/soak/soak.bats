@@ -11,7 +11,7 @@ setup() {
 
 teardown() {
 	local left=0
-	leaves_nothing_end || left=1
+	left_nothing || left=1
 	lodger_teardown
 	return "$left"
 }

@@ -153,3 +153,7 @@ files() {
 		[ "$(grep -cF -- "${line#*$'\t'}" "${line%%$'\t'*}")" = 1 ] || { echo "not once: $line" && return 1; }
 	done <"$BATS_TEST_TMPDIR/edits"
 }
+
+@test "without any of the defences the file that it stood in compiles" {
+	tests/attack/defences --compile
+}
