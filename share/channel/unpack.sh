@@ -99,7 +99,7 @@ fix_symlinks() {
 
 # Prints the programs and shared libraries among the tree's files that can take an rpath, ELF files of type
 # EXEC or DYN with a dynamic section, each once: interpreter, rpath, needed libraries and name. What there
-# is none of is "-".
+# is none of is "-". Fails at a file of which one segment would be mapped over another.
 elf_files() {
 	find "$out" -type f -print0 | perl -0ne '
 		chomp;
@@ -112,10 +112,15 @@ elf_files() {
 		next unless $type == 2 or $type == 3;
 		my (@loads, $interpreter, @entries);
 		for (unpack "(a$size)$count", part($file, $at, $size * $count)) {
-			my ($kind, $offset, $address, $length) = unpack "V x4 Q< Q< x8 Q<", $_;
-			push @loads, [$address, $offset, $length] if $kind == 1;
+			my ($kind, $offset, $address, $length, $memory) = unpack "V x4 Q< Q< x8 Q< Q<", $_;
+			push @loads, [$address, $offset, $length, $memory] if $kind == 1;
 			@entries = unpack "(Q<2)*", part($file, $offset, $length) if $kind == 2;
 			$interpreter = unpack "Z*", part($file, $offset, $length) if $kind == 3;
+		}
+		my ($name, $end) = ($_, 0);
+		for (sort { $a->[0] <=> $b->[0] } @loads) {
+			die "$name: its segments overlap\n" if ($_->[0] & ~0xfff) < $end;
+			$end = $_->[0] + $_->[3];
 		}
 		next unless @entries;
 		my %of;
@@ -134,9 +139,11 @@ elf_files() {
 
 # Every ELF file gets the loader of the C library's tree, and an rpath of this tree and those it
 # uses. RPATH, not RUNPATH: it holds for libraries loaded later too, and before LD_LIBRARY_PATH.
+# The rpath first, and the loader by itself: both at once, or the other way round, patchelf 0.18 may give a
+# program at a fixed address segments that overlap, which then ends before it begins.
 fix_elf() {
 	local directories=() tree file interpreter rpath old needed part change names
-	local -A files=()
+	local -A files=() programs=()
 	for tree in "${trees[@]}"; do
 		for part in "$tree"/lib/*-linux-gnu* "$tree"/lib; do
 			if compgen -G "$part/*.so*" >/dev/null; then
@@ -156,14 +163,18 @@ fix_elf() {
 			library_found "$part" "$file" "$rpath" ||
 				fail "${file#"$out"/} needs $part, which is in none of: ${trees[*]}"
 		done
-		[[ $interpreter == - ]] || rpath+=" --set-interpreter $(in_trees "$interpreter")"
 		files[$rpath]+=$file$'\n'
+		[[ $interpreter == - ]] || programs[$(in_trees "$interpreter")]+=$file$'\n'
 	done <elf-files
 	for change in "${!files[@]}"; do
 		mapfile -t names <<<"${files[$change]%$'\n'}"
-		# shellcheck disable=SC2086  # an rpath, and an option with its value
-		patchelf --force-rpath --set-rpath $change "${names[@]}"
+		patchelf --force-rpath --set-rpath "$change" "${names[@]}"
 	done
+	for change in "${!programs[@]}"; do
+		mapfile -t names <<<"${programs[$change]%$'\n'}"
+		patchelf --set-interpreter "$change" "${names[@]}"
+	done
+	elf_files >/dev/null
 }
 
 # What of a file's own rpath, if it has one, is to stay before the trees, with a colon behind each.

@@ -168,6 +168,32 @@ other_daemon() {
 	[ "$output" = 0 ]
 }
 
+@test "a program whose segments overlap, as patchelf may leave it, is refused" {
+	local out=$T/tree look
+	mkdir "$out"
+	cp /usr/bin/env "$out/program"
+	look=$(sed -n '/^elf_files() {/,/^}/p' "$BATS_TEST_DIRNAME/../../share/channel/unpack.sh")
+	run env out="$out" bash -euo pipefail -c "$look"$'\n''elf_files'
+	exits 0
+	says "$out/program"
+	# Its first segment reaches into the second.
+	/usr/bin/python3 - "$out/program" <<-'END'
+		import struct, sys
+		file = open(sys.argv[1], "r+b")
+		at, = struct.unpack_from("<Q", file.read(64), 32)
+		while True:
+		    file.seek(at)
+		    if struct.unpack("<I", file.read(4)) == (1,):
+		        break
+		    at += 56
+		file.seek(at + 40)
+		file.write(struct.pack("<Q", 1 << 20))
+	END
+	run env out="$out" bash -euo pipefail -c "$look"$'\n''elf_files'
+	exits 255
+	says "$out/program: its segments overlap"
+}
+
 @test "python maps no file of the host, also after looking up names in its nss databases" {
 	cat >"$T/home/maps.py" <<-'END'
 		import bz2, ctypes, curses, dbm, decimal, locale, lzma, pwd, readline, socket, sqlite3, ssl, sys, uuid, zlib
