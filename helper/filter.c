@@ -28,10 +28,11 @@ static const struct sock_filter start[] = { NATIVE_ONLY, DENY(acct), DENY(add_ke
 	DENY(request_key), DENY(setns), DENY(settimeofday), DENY(swapoff), DENY(swapon),
 	DENY(syslog), DENY(userfaultfd), VERDICT(ALLOW) };
 
-// No exec, no clone, no mount, no change of identity; sendto(2) is send(2), wait4(2) waitpid(2).
+// No exec, no clone, no mount, no change of identity; sendto(2) is send(2), wait4(2) waitpid(2), and
+// newfstatat(2) what glibc 2.33 to 2.38 have for fstat(3).
 static const struct sock_filter last[] = { NATIVE_ONLY, ALLOW(openat), ALLOW(read), ALLOW(write),
-	ALLOW(close), ALLOW(newfstatat), ALLOW(flock), ALLOW(getdents64), ALLOW(mkdirat),
-	ALLOW(unlinkat), ALLOW(symlinkat), ALLOW(fchmod), ALLOW(capset), ALLOW(capget),
+	ALLOW(close), ALLOW(fstat), ALLOW(newfstatat), ALLOW(flock), ALLOW(getdents64),
+	ALLOW(mkdirat), ALLOW(unlinkat), ALLOW(symlinkat), ALLOW(fchmod), ALLOW(capset), ALLOW(capget),
 	ALLOW(pidfd_open), ALLOW(pidfd_send_signal), ALLOW(kill), ALLOW(wait4),
 	ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(restart_syscall), ALLOW(socket),
 	ALLOW(connect), ALLOW(sendto), ALLOW(getpid), ALLOW(exit_group), VERDICT(KILL_PROCESS) };
