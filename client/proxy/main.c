@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -77,6 +78,10 @@ int main(int argc, char *argv[])
 	// Its memory has the key.
 	privilege_refuse("lodger-proxy");
 	closefrom(STDERR_FILENO + 1);
+	// Not to outlive lodger-proxy. That setpriv(1) has asked for it is forgotten where AppArmor gives
+	// this program its profile.
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		err(EXIT_LODGER, "cannot ask to be ended with lodger-proxy");
 	const uint16_t port = port_read(argv[2]);
 	key_read(&key);
 	descriptors_raise();
