@@ -145,15 +145,7 @@ files() {
 	done <"$BATS_TEST_TMPDIR/named"
 }
 
-@test "what each defence takes out stands exactly once in its file" {
-	local line
-	cat tests/attack/*.defences | awk '/^file: /{ file = $2 } /^-/{ print file "\t" substr($0, 2) }' >"$BATS_TEST_TMPDIR/edits"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/edits")" -gt 50 ]
-	while IFS= read -r line; do
-		[ "$(grep -cF -- "${line#*$'\t'}" "${line%%$'\t'*}")" = 1 ] || { echo "not once: $line" && return 1; }
-	done <"$BATS_TEST_TMPDIR/edits"
-}
-
-@test "without any of the defences the file that it stood in compiles" {
+@test "what each defence takes out stands exactly once in its file, which compiles without it" {
+	[ "$(cat tests/attack/*.defences | grep -c '^test: ')" -gt 50 ]
 	tests/attack/defences --compile
 }
