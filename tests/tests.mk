@@ -116,10 +116,12 @@ check-defences: all $(PROBES)  ## as root: each defence taken out in turn, and t
 check-unit: $(UNIT_TESTS)  ## run the unit tests alone; needs no root
 	@for test in $(UNIT_TESTS); do $$test || exit 1; done
 
-.PHONY: vm-check vm-check-fast vm-check-half
+.PHONY: vm-check vm-check-fast vm-check-half vm-starter
 vm-check:  ## as root: everything on whole machines, Debian 12 and 13, emulated (hours)
 	tests/vm/check $(T)
 vm-check-fast:  ## as root: on whole machines, the tests that depend on the machine
 	tests/vm/check --fast $(T)
 vm-check-half:  ## as root: of these, what is about systemd and AppArmor, and the rest on one of the two
 	tests/vm/check --half $(T)
+vm-starter:  ## as root: the starter channel of Debian 12 and 13, built natively in the machines' images
+	tests/vm/starter $(T)
