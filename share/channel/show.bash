@@ -18,6 +18,16 @@ channel_summary() {
 		"$packages" "$(wc -l <"$channel/packages.tsv")" "$from" "$all"
 }
 
+# Prints lines of fields between tabs with the fields below one another.
+in_columns() {
+	awk -F '\t' '
+		{ for (i = 1; i <= NF; i++) { field[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) }; count[NR] = NF }
+		END { for (n = 1; n <= NR; n++) {
+			for (i = 1; i < count[n]; i++) printf "%-*s  ", width[i], field[n, i]
+			print field[n, count[n]]
+		} }'
+}
+
 list() {
 	local channel listed=
 	channel=$(channel_current)
@@ -31,7 +41,7 @@ list() {
 			{ print $1, $2, ($1 in listed) ? "*" : "-", $3 }'
 	else
 		cut -f 1,2,5 "$channel/packages.tsv"
-	fi | column -t -s $'\t'
+	fi | in_columns
 }
 
 # What a channel refers to and is not there, though nix holds it for whole.
