@@ -35,6 +35,9 @@
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 	 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWTIME)
 #define SET_ID (S_ISUID | S_ISGID)
+// Bits that the numbers of streams and datagrams lack, and those of SOCK_RDM, SOCK_SEQPACKET, SOCK_DCCP and
+// SOCK_PACKET have; flags are far above.
+#define OTHER_TYPE (SOCK_RDM | 8)
 // O_TMPFILE without the O_DIRECTORY that is part of it.
 #define CREATES_FILE (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 
@@ -118,17 +121,20 @@ const struct filter_rule filter_rules[] = {
 
 	// Local sockets; the internet's, with the protocols that programs use; of netlink only
 	// routing tables, for getifaddrs(3), without which MPI and gloo do not start: its reading
-	// half needs no capability and shows the session's own network namespace. No family or
+	// half needs no capability and shows the session's own network namespace. No family, type or
 	// protocol beyond these, for asking for one makes the kernel load its module
-	// (CVE-2017-6074 DCCP, CVE-2021-26708 vsock, CVE-2022-0435 TIPC).
+	// (CVE-2017-6074 DCCP, CVE-2021-26708 vsock, CVE-2022-0435 TIPC). With protocol 0 the type
+	// chooses: SOCK_DCCP loads DCCP, SOCK_SEQPACKET is SCTP, SOCK_PACKET goes to packet sockets.
 	ROW(socket, ALLOW, "local sockets", EQUAL(0, AF_UNIX)),
 	ROW(socket, ALLOW, "interface lists", EQUAL(0, AF_NETLINK), EQUAL(2, NETLINK_ROUTE)),
 	ROW(socket, FAIL(EAFNOSUPPORT), "other netlink protocols", EQUAL(0, AF_NETLINK)),
+	ROW(socket, FAIL(EPROTONOSUPPORT), "other IPv4 types", EQUAL(0, AF_INET), ANY_BIT(1, OTHER_TYPE)),
 	ROW(socket, ALLOW, "IPv4, default protocol", EQUAL(0, AF_INET), EQUAL(2, 0)),
 	ROW(socket, ALLOW, "TCP over IPv4", EQUAL(0, AF_INET), EQUAL(2, IPPROTO_TCP)),
 	ROW(socket, ALLOW, "UDP over IPv4", EQUAL(0, AF_INET), EQUAL(2, IPPROTO_UDP)),
 	ROW(socket, ALLOW, "ping over IPv4", EQUAL(0, AF_INET), EQUAL(2, IPPROTO_ICMP)),
 	ROW(socket, FAIL(EPROTONOSUPPORT), "other IPv4 protocols", EQUAL(0, AF_INET)),
+	ROW(socket, FAIL(EPROTONOSUPPORT), "other IPv6 types", EQUAL(0, AF_INET6), ANY_BIT(1, OTHER_TYPE)),
 	ROW(socket, ALLOW, "IPv6, default protocol", EQUAL(0, AF_INET6), EQUAL(2, 0)),
 	ROW(socket, ALLOW, "TCP over IPv6", EQUAL(0, AF_INET6), EQUAL(2, IPPROTO_TCP)),
 	ROW(socket, ALLOW, "UDP over IPv6", EQUAL(0, AF_INET6), EQUAL(2, IPPROTO_UDP)),

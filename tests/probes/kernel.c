@@ -45,6 +45,7 @@ static const struct try tries[] = {
 	{ "fanotify_init", SYS_fanotify_init, { 0xffff, 0 } },
 	{ "socket-packet", SYS_socket, { AF_PACKET, SOCK_RAW, 0 } },
 	{ "socket-raw", SYS_socket, { AF_INET, SOCK_RAW, 1 } },
+	{ "socket-dccp", SYS_socket, { AF_INET, SOCK_DCCP, 0 } },
 	{ "socket-alg", SYS_socket, { 38, SOCK_SEQPACKET, 0 } },
 	{ "socket-vsock", SYS_socket, { 40, SOCK_STREAM, 0 } },
 	{ "socket-bluetooth", SYS_socket, { 31, SOCK_RAW, 0 } },
