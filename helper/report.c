@@ -43,8 +43,10 @@ void report(Lodger__Helper__Code code, const char *field, uint32_t session, uint
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
 	if (report_parent >= 0) {
-		// Nobody to tell if the parent is gone.
+		// Nobody to tell if the parent is gone. Its word is awaited and read: to end before is an
+		// error to it, in the place of the message (unix(7)).
 		(void)!write(report_parent, message, strlen(message));
+		(void)!read(report_parent, message, 1);
 		_exit(1);
 	}
 	report_undo = NULL;

@@ -225,6 +225,20 @@ setup() {
 	says 'not a character device'
 }
 
+@test "a session whose leader fails says why, whichever of leader and helper is the faster" {
+	local delay
+	policy 'device /etc/passwd'
+	# The helper lets go a leader that has failed; a leader fails that has not read that it was let go.
+	for delay in sendto:delay_enter=400000 'fsopen:delay_enter=100000 -e inject=sendto:delay_exit=600000'; do
+		# shellcheck disable=SC2086  # two words of options
+		run timeout 60 strace -f -u "$USERS-a" -o "$BATS_TEST_TMPDIR/trace" -e trace=sendto,fsopen,read,write \
+			-e inject=$delay lodger create
+		exits 125
+		says 'not a character device'
+		grep -q 'DELAYED' "$BATS_TEST_TMPDIR/trace"
+	done
+}
+
 @test "a session has sixty-four terminals and no more" {
 	run inside 'perl -e "my @f; while (open my \$f, q(+<), q(/dev/ptmx)) { push @f, \$f } print scalar(@f), qq( \$!\n)"'
 	[[ ${lines[0]} =~ ^([0-9]+)\ No\ space ]]
