@@ -13,7 +13,9 @@
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
@@ -142,6 +144,18 @@ const struct filter_rule filter_rules[] = {
 	ROW(socket, FAIL(EPROTONOSUPPORT), "other IPv6 protocols", EQUAL(0, AF_INET6)),
 	ROW(socket, FAIL(EAFNOSUPPORT), "other families", { FILTER_NONE, 0, 0 }),
 	ROW(socketpair, FAIL(EAFNOSUPPORT), "other families", DIFFERS(0, AF_UNIX)),
+	// These ask any socket, and load bridge and 8021q before they look at rights.
+	DENY_IF(ioctl, "loads a protocol", EQUAL(1, SIOCGIFBR)),
+	DENY_IF(ioctl, "loads a protocol", EQUAL(1, SIOCSIFBR)),
+	DENY_IF(ioctl, "loads a protocol", EQUAL(1, SIOCBRADDBR)),
+	DENY_IF(ioctl, "loads a protocol", EQUAL(1, SIOCBRDELBR)),
+	DENY_IF(ioctl, "loads a protocol", EQUAL(1, SIOCGIFVLAN)),
+	DENY_IF(ioctl, "loads a protocol", EQUAL(1, SIOCSIFVLAN)),
+	DENY_IF(setsockopt, "kernel TLS and its like (CVE-2023-0461)", EQUAL(1, IPPROTO_TCP), EQUAL(2, TCP_ULP)),
+	// Urgent data: what kernels answer that do not know it of local sockets.
+	ROW(sendto, FAIL(EOPNOTSUPP), "urgent data of local sockets (CVE-2025-38236)", ANY_BIT(3, MSG_OOB)),
+	ROW(sendmsg, FAIL(EOPNOTSUPP), "urgent data of local sockets", ANY_BIT(2, MSG_OOB)),
+	ROW(sendmmsg, FAIL(EOPNOTSUPP), "urgent data of local sockets", ANY_BIT(3, MSG_OOB)),
 
 	// gdb and setarch -R switch address randomisation off; the rest emulates other systems.
 	ROW(personality, ALLOW, "ordinary", EQUAL(0, PER_LINUX)),

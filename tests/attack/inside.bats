@@ -88,6 +88,23 @@ setup() {
 	[ "${lines[0]}" = 94 ]
 }
 
+@test "no question to a socket has the kernel load a protocol, and the rarest of its kinds are not there" {
+	# Bridges and VLANs by ioctl(2), kernel TLS by setsockopt(2), urgent data on local sockets by each call that sends.
+	local -r ask='use Socket; sub said { print "$_[0] ", $_[1] ? 0 : $! + 0, "\n" } socket(my $i, AF_INET, SOCK_STREAM, 0);
+		for my $c (0x8940, 0x8941, 0x89a0, 0x89a1, 0x8982, 0x8983) { my $b = "\0" x 64; said "ioctl", ioctl($i, $c, $b) }
+		said "tls", setsockopt($i, 6, 31, "tls"); socketpair(my $s, my $t, AF_UNIX, SOCK_STREAM, 0); said "send", send($s, "x", MSG_OOB);
+		said "sendmsg", syscall(46, fileno $s, 8, MSG_OOB) >= 0; said "sendmmsg", syscall(307, fileno $s, 8, 1, MSG_OOB) >= 0'
+	run inside "perl -e '$ask'"
+	exits 0
+	# EPERM; EOPNOTSUPP is what a kernel says that has no such data.
+	[ "${output//$'\n'/ }" = 'ioctl 1 ioctl 1 ioctl 1 ioctl 1 ioctl 1 ioctl 1 tls 1 send 95 sendmsg 95 sendmmsg 95' ]
+	# Control.
+	run perl -e "$ask"
+	[ "$(grep -c '^ioctl 1$' <<<"$output")" = 0 ]
+	says 'sendmsg 14' 'sendmmsg 14'
+	says_not 'tls 1'
+}
+
 @test "routes, addresses and links are to be read and not to be changed, and show nobody else's" {
 	run inside 'PATH=$PATH:/usr/sbin:/sbin; ip -o link | cut -d: -f2; ip link add dummy0 type dummy; ip addr add 192.0.2.7/24 dev lo
 		ip route add default dev lo; ip link set lo mtu 9000; ip link set lo netns 1; ip netns list; ip rule add from all table 5'

@@ -19,7 +19,7 @@ paths_of() {
 			elsif (/symlinkat\("[^"]*", \d+<([^>]+)>, "([^"\/][^"]*)"/) { print "$1/$2\n" }
 			elsif (/\(\d+<([^>]+)>, "([^"\/][^"]*)"/) { print "$1/$2\n" }
 			elsif (/\((?:AT_FDCWD(?:<[^>]*>)?, )?"(\/[^"]*)"/) { print "$1\n" }
-			elsif (/"([^"]+)"/) { print "relative: $1\n" }' | sort -u
+			elsif (/"([^"]+)"/) { print "relative: $_" }' | sort -u
 }
 
 @test "every path that it opens has root's directories above it alone" {

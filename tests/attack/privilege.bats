@@ -130,14 +130,16 @@ none_of() {
 		next=$(od -An -tu4 /run/lodger/lock)
 		next=$((next % 65535 + 1))
 		background setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups \
-			"$HOST_PROBES/spy" own 4 >"$BATS_TEST_TMPDIR/spied"
+			"$HOST_PROBES/spy" own >"$BATS_TEST_TMPDIR/spied"
 		spy=$!
 		sleep 0.5
 		# shellcheck disable=SC2086  # words
 		background $way "$HOST_PROBES/rawhelper" --create "$OPEN" >"$BATS_TEST_TMPDIR/made"
-		until_true 4 grep -qx "code OK field - session $next" "$BATS_TEST_TMPDIR/made"
-		wait "$spy"
+		until_true 20 grep -qx "code OK field - session $next" "$BATS_TEST_TMPDIR/made"
+		sleep 1
+		kill -TERM "$spy"
 		status=0
+		wait "$spy" || status=$?
 		output=$(cat "$BATS_TEST_TMPDIR/spied")
 		mapfile -t lines <<<"$output"
 		none_of
@@ -148,7 +150,7 @@ none_of() {
 	done
 	# Control: a plain process of such a uid.
 	background setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups sleep 86781
-	run setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups "$HOST_PROBES/spy" own 2
+	run setpriv --reuid=$((UID_FIRST - 1 + next)) --regid=$((UID_FIRST - 1 + next)) --clear-groups timeout 2 "$HOST_PROBES/spy" own
 	background_end
 	run ! grep -E '^(environ|root|fd) 0 of' <<<"$output"
 }

@@ -1,7 +1,7 @@
 // Tries to look into, trace and take over a process, by every road that is for its own user alone,
 // over and over; prints "NAME SUCCESSES of TRIES" for each road.
 //   spy helper COUNT     a helper that it calls itself, COUNT times, once that has become root
-//   spy own SECONDS      any other process of its own uid that comes by
+//   spy own              any other process of its own uid that comes by, until it is sent SIGTERM
 //   spy child            control: a child of its own that does nothing
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HELPER "/usr/local/libexec/lodger/lodger-helper"
@@ -123,9 +122,18 @@ static void helper_spy(void)
 	close(reply[0]);
 }
 
-static void own_spy(time_t until)
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
 {
-	while (time(NULL) < until) {
+	(void)signal;
+	ended = 1;
+}
+
+static void own_spy(void)
+{
+	signal(SIGTERM, end);
+	while (!ended) {
 		DIR *directory = opendir("/proc");
 		const struct dirent *entry;
 		unsigned int uid[2];
@@ -150,7 +158,7 @@ int main(int argc, char *argv[])
 		for (int i = 0; i < number; i++)
 			helper_spy();
 	} else if (strcmp(what, "own") == 0) {
-		own_spy(time(NULL) + number);
+		own_spy();
 	} else {
 		pid_t child = fork();
 
