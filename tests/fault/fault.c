@@ -374,6 +374,15 @@ static void orphans_end(const struct run *run)
 	}
 }
 
+// They go up, and begin anew after the last one.
+static void number_check(uint32_t number, uint32_t last)
+{
+	const uint32_t ahead = (number + SESSION_NUMBER_MAX - last) % SESSION_NUMBER_MAX;
+
+	if (last > 0 && (ahead == 0 || ahead > SESSION_NUMBER_MAX / 2))
+		give_up("number %u was given again after %u", number, last);
+}
+
 static uint32_t session_make(int *tie, uint32_t last)
 {
 	struct run make = { .subject = SUBJECT_NOBODY };
@@ -381,8 +390,7 @@ static uint32_t session_make(int *tie, uint32_t last)
 	*tie = call(&make, 'c', 0);
 	if (make.code != 2 && make.code != 1)
 		give_up("an undisturbed create was refused with code %d", make.code);
-	if (last > 0 && make.session <= last)
-		give_up("number %u was given again after %u", make.session, last);
+	number_check(make.session, last);
 	return make.session;
 }
 
@@ -404,8 +412,7 @@ static bool point_try(struct run *run, int option)
 	}
 	const int request = call(run, option, last);
 	if (option == 'c' && run->session > 0) {
-		if (run->session <= last)
-			give_up("number %u was given again after %u", run->session, last);
+		number_check(run->session, last);
 		last = run->session;
 	}
 	close(request);

@@ -14,7 +14,7 @@ limits_of() {
 	local key least most value
 	while read -r key least most; do
 		for value in "$least" "$most"; do
-			made --create="$key=$value"
+			made "$OPEN" --create="$key=$value"
 			[ "$(as a lodger show "lodger-$NUMBER" --json | jq ".limits.$key")" = "$value" ]
 			destroyed
 		done
@@ -33,15 +33,15 @@ limits_of() {
 }
 
 @test "a limit of zero is the policy's default, like one that is left out" {
-	made --create
+	made "$OPEN" --create
 	[ "$(limits_of "$NUMBER")" = '[268435456,64,100,67108864,4000,1800]' ]
 	destroyed
-	made --create=memory=0,pids=0,cpu=0,disk=0,inodes=0,ttl=0,network=0
+	made "$OPEN" --create=memory=0,pids=0,cpu=0,disk=0,inodes=0,ttl=0,network=0
 	[ "$(limits_of "$NUMBER")" = '[268435456,64,100,67108864,4000,1800]' ]
 	destroyed
 	# A default above the maximum grants no more than that.
 	policy 'maximum pids 32'
-	made --create
+	made "$OPEN" --create
 	[ "$(limits_of "$NUMBER")" = '[268435456,32,100,67108864,4000,1800]' ]
 	destroyed
 }
@@ -87,10 +87,10 @@ limits_of() {
 }
 
 @test "of fields and operations that are given twice the last one counts, and one alone" {
-	made --create=pids=10,memory=16777216,pids=20
+	made "$OPEN" --create=pids=10,memory=16777216,pids=20
 	[ "$(limits_of "$NUMBER" | jq '.[1]')" = 20 ]
 	destroyed
-	made --destroy=65535 --collect --create=pids=30
+	made "$OPEN" --destroy=65535 --collect --create=pids=30
 	[ "$(limits_of "$NUMBER" | jq '.[1]')" = 30 ]
 	destroyed
 	refused LIMIT pids 'pids of 257' --create=pids=10 --create=pids=257
