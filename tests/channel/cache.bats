@@ -162,5 +162,7 @@ load pin
 		ask() { session perl "$W/raw_build.pl" "$T/socket/socket" http://127.0.0.1:8421/secret $path $hash; }
 		daemon_start; ask; daemon_end; no grep "GET /secret" "$T/served"
 		daemon_start /^pre-build-hook/d; ask; daemon_end; grep "GET /secret" "$T/served"'
+	# nix colours it.
+	output=$(sed $'s/\e\\[[0-9;]*m//g' <<<"$output")
 	says "has the machine's network" "lodger-refuse-build' failed with exit code 1" 'GET /secret'
 }

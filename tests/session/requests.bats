@@ -260,7 +260,9 @@ all_refused() {
 }
 
 @test "a policy that others could have written, or that is no plain file, refuses everything" {
-	local change text saved=$BATS_TEST_TMPDIR/.policy-before
+	local change text saved=$BATS_TEST_TMPDIR/.policy-before directory='must be a plain file'
+	# Its AppArmor profile lets the helper open no directory there.
+	[ ! -s /sys/kernel/security/apparmor/profiles ] || directory="opening $POLICY: Permission denied"
 	made --create "$OPEN"
 	while IFS='|' read -r text change; do
 		policy '# to be spoiled'
@@ -276,7 +278,7 @@ all_refused() {
 		owned by root|install -o $USERS-b -m 444 $saved lodger.conf
 		opening $POLICY: Too many levels|ln -sf $saved lodger.conf
 		must be a plain file|rm lodger.conf; mkfifo -m 644 lodger.conf
-		must be a plain file|rm lodger.conf; mkdir -m 755 lodger.conf
+		$directory|rm lodger.conf; mkdir -m 755 lodger.conf
 		must be a plain file|rm lodger.conf; mknod -m 644 lodger.conf c 1 3
 		opening $POLICY|rm lodger.conf; socat -u UNIX-RECV:lodger.conf OPEN:/dev/null & sleep 0.2; kill \$!
 	END
