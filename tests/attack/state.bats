@@ -194,7 +194,7 @@ session_of() {
 	[[ $(ps -o tty= -p "$caller") == pts* ]]
 	kill -KILL "$script" "$caller" 2>/dev/null || true
 	exec 7>&-
-	kill -KILL "$WAITING"
+	kill -KILL "$WAITING" 2>/dev/null || true
 	until_true 10 eval '! pgrep -u "$PARSER_UID" >/dev/null'
 }
 

@@ -162,7 +162,8 @@ no_output() {
 
 @test "a low limit on open files is named, and others do no harm" {
 	run --separate-stderr as a bash -c 'ulimit -n 100; lodger create'
-	fails 'the hard limit RLIMIT_NOFILE is 100'
+	# Lifted, where the machine's root may do so (CAP_SYS_RESOURCE).
+	[ "$status" = 0 ] || fails 'the hard limit RLIMIT_NOFILE is 100'
 	run --separate-stderr as a bash -c 'ulimit -n 4; lodger run -- true'
 	exits 125
 	[ -n "$stderr" ]
@@ -225,6 +226,7 @@ helper() {
 }
 
 @test "a helper that does not answer, or not as it should, is explained" {
+	! apparmor_in_force || skip 'the AppArmor profile of that path lets no other program run there'
 	helper 'exit 9'
 	fails 'creating a session: lodger-helper ended with status 9 and did not answer; the system log'
 	helper 'exit 3'

@@ -186,7 +186,7 @@ lodger: 1 skipped in all" ]
 
 @test "sockets, FIFOs and devices are skipped, said, and counted, and the rest is copied" {
 	run --separate-stderr here 'mkdir d; mkfifo d/fifo; echo x >d/file
-		socat -u UNIX-LISTEN:d/socket OPEN:/dev/null & until [ -e d/socket ]; do sleep 0.02; done
+		socat -u UNIX-LISTEN:d/socket OPEN:/dev/null 2>/dev/null & until [ -e d/socket ]; do sleep 0.02; done
 		lodger put $S d /dev/null .; status=$?; kill $!; wait; exit $status'
 	exits 1
 	[ "${#stderr_lines[@]}" = 4 ]

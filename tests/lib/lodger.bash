@@ -163,6 +163,11 @@ policy_restore() {
 	}
 }
 
+# Whether the helper runs under its AppArmor profile. The kernel's list has no size.
+apparmor_in_force() {
+	grep -qs '^lodger-helper ' /sys/kernel/security/apparmor/profiles
+}
+
 # Ends what a test started in the background, by `background COMMAND…`.
 BACKGROUND=()
 background() {

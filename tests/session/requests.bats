@@ -262,7 +262,7 @@ all_refused() {
 @test "a policy that others could have written, or that is no plain file, refuses everything" {
 	local change text saved=$BATS_TEST_TMPDIR/.policy-before directory='must be a plain file'
 	# Its AppArmor profile lets the helper open no directory there.
-	[ ! -s /sys/kernel/security/apparmor/profiles ] || directory="opening $POLICY: Permission denied"
+	! apparmor_in_force || directory="opening $POLICY: Permission denied"
 	made --create "$OPEN"
 	while IFS='|' read -r text change; do
 		policy '# to be spoiled'
