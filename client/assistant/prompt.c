@@ -91,9 +91,11 @@ static void software_write(FILE *text, const struct prompt_facts *facts)
 	// A session without a channel has what the machine has.
 	if (!channel_find(channel) || !package_table_open(&table, channel, &ignored))
 		return;
-	fprintf(text, "\nSoftware: `nix-shell -p PACKAGE…` begins a shell that has these packages, "
-		      "and exit ends it; `lodger packages WORD` finds packages, `lodger which "
-		      "COMMAND` says who has a command. ");
+	// What stands below it in the same message is run by the shell that it is typed at, afterwards.
+	fprintf(text,
+		"\nSoftware: `nix-shell -p PACKAGE…`, as a message of its own, begins a shell that "
+		"has these packages, and exit ends it; `lodger packages WORD` finds packages, `lodger which "
+		"COMMAND` says who has a command. ");
 	if (!facts->auto_off)
 		fprintf(text, "A command that a package has is fetched when it is first called. ");
 	packages_write(text, &table);
