@@ -24,7 +24,9 @@ paths_of() {
 }
 
 @test "every path that it opens has root's directories above it alone" {
-	local path above checked=0
+	local path above checked=0 least=20
+	# One hierarchy of cgroups, where v1 has three.
+	[ ! -f /sys/fs/cgroup/cgroup.controllers ] || least=10
 	local -A seen=()
 	made --create "$OPEN"
 	# Without a tie that is open: strace follows the session until it ends.
@@ -48,7 +50,7 @@ paths_of() {
 			[ "$path" != / ] || above=0
 		done
 	done <"$BATS_TEST_TMPDIR/paths"
-	[ "$checked" -gt 10 ]
+	[ "$checked" -gt "$least" ]
 }
 
 @test "of two hundred hostile variables no path comes to be opened, as a user or as root" {
