@@ -14,6 +14,8 @@ TESTS=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 . "$TESTS/lib/until.bash"
 # shellcheck source=tests/lib/said.bash
 . "$TESTS/lib/said.bash"
+# shellcheck source=tests/lib/apparmor.bash
+. "$TESTS/lib/apparmor.bash"
 PROBES=$TESTS/../build/probes
 # The first uid that no session has, and the first that one can have (proto/protocol.h).
 UID_FIRST=$((0x70000001))
@@ -161,11 +163,6 @@ policy_restore() {
 		mv "$POLICY.new" "$POLICY"
 		rm "$BATS_TEST_TMPDIR/.policy-before"
 	}
-}
-
-# Whether the helper runs under its AppArmor profile. The kernel's list has no size.
-apparmor_in_force() {
-	grep -qs '^lodger-helper ' /sys/kernel/security/apparmor/profiles
 }
 
 # Ends what a test started in the background, by `background COMMAND…`.
