@@ -373,7 +373,7 @@ time.sleep(30)'
 @test "a policy that is not understood keeps it from starting, and --check says what is allowed" {
 	printf '%s\n' index.test 'allow all' >"$W/lodger/proxy.conf"
 	run machine /usr/local/sbin/lodger-proxy
-	exits 1
+	exits 78
 	says '/etc/lodger/proxy.conf, line 2: more than one word'
 	echo index.test:443 >"$W/lodger/proxy.conf"
 	[ "$(user '/usr/local/sbin/lodger-proxy --check')" = 'index.test 443' ]
