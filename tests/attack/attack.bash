@@ -11,16 +11,24 @@ setup_file() {
 	host_probe rawhelper spy filtered descriptors
 }
 
-# parser_find: whether a parser child waits in its filter; sets PARSER and WAITING, its parent.
+# parser_find: whether a parser child waits in its filter; sets PARSER and WAITING, its parent, which stands
+# still from then on, or a slow machine would look at what its helper has already done with. Without other
+# programs, for the same reason.
 parser_find() {
-	PARSER=$(pgrep -u "$PARSER_UID") && [[ $PARSER != *$'\n'* ]] &&
-		grep -q '^Seccomp:.2' "/proc/$PARSER/status" &&
-		WAITING=$(awk '$1 == "PPid:" { print $2 }' "/proc/$PARSER/status") &&
-		[ "$(cat "/proc/$WAITING/comm")" = lodger-helper ]
+	local key value filtered=
+	WAITING=
+	PARSER=$(pgrep -u "$PARSER_UID") && [[ $PARSER != *$'\n'* ]] || return
+	while read -r key value; do
+		case $key in
+		PPid:) WAITING=$value ;;
+		Seccomp:) filtered=$value ;;
+		esac
+	done 2>/dev/null <"/proc/$PARSER/status"
+	[ "$filtered" = 2 ] && [ "$(<"/proc/$WAITING/comm")" = lodger-helper ] && kill -STOP "$WAITING"
 }
 
 # waiting COMMAND…: COMMAND ends in a call of rawhelper, which gives no request; its helper, with all
-# that guard.c does behind it, is WAITING, and the parser child PARSER.
+# that guard.c does behind it, is WAITING, and the parser child PARSER. `kill -CONT "$WAITING"` has it go on.
 waiting() {
 	background "$@" --create --cut=0 --silent >"$BATS_TEST_TMPDIR/waiting"
 	until_true 10 parser_find

@@ -68,6 +68,7 @@ freezers() {
 		run ! grep -qx "$WAITING\|$PARSER" "$PART/cgroup.procs"
 		[ "$(wc -l <"$PART/cgroup.procs")" = 1 ]
 		freeze "$PART"
+		kill -CONT "$WAITING"
 		as b timeout 20 lodger run -- true
 		# By itself, after its five seconds.
 		until_true 20 eval '! kill -0 "$WAITING" 2>/dev/null || [[ $(awk "\$1 == \"State:\" { print \$2 }" "/proc/$WAITING/status") == Z ]]'

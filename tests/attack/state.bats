@@ -1,5 +1,5 @@
 # The helper while it waits for its request, looked at by root: what it still has of its caller's.
-# It stays there for five seconds, with all that guard.c, cgroup.c and capability_keep() do behind it.
+# It is held there, with all that guard.c, cgroup.c and capability_keep() do behind it.
 # shellcheck disable=SC2016,SC2030,SC2031  # scripts for other shells; each test is a subshell
 # shellcheck disable=SC2153,SC2154  # WAITING and the like are attack.bash's; bats' own
 
@@ -136,7 +136,6 @@ identity_of() {
 
 @test "its parser child is nobody, without any capability or file, under a filter" {
 	waiting as a "$HOST_PROBES/rawhelper" --many-descriptors
-	# At once: the helper does not wait for long.
 	cat "/proc/$PARSER/status" >"$BATS_TEST_TMPDIR/parser"
 	cat "/proc/$WAITING/status" >"$BATS_TEST_TMPDIR/helper"
 	shows "$BATS_TEST_TMPDIR/parser" "Uid: $PARSER_UID $PARSER_UID $PARSER_UID $PARSER_UID" \
@@ -204,6 +203,7 @@ session_of() {
 	for who in WAITING PARSER; do
 		waiting as a bash -c 'ulimit -c unlimited; exec "$@"' - "$HOST_PROBES/rawhelper"
 		kill -SEGV "${!who}"
+		kill -CONT "$WAITING"
 		wait "${BACKGROUND[@]}" || true
 		BACKGROUND=()
 		grep -qE '^signal 11$|parser child failed' "$BATS_TEST_TMPDIR/waiting"
