@@ -57,6 +57,32 @@ example_assistant() {
 	E
 }
 
+@test "both players in JSON lines: texts of several lines, in either direction, are what they were" {
+	file person <<-'E'
+		import json, sys
+		with open(sys.argv[1], "w") as replies:
+		    print(json.dumps({"say": 'the first, "quoted" \\n'}), flush=True)
+		    for say in ["two\tand é", "three"]:
+		        reply = json.loads(sys.stdin.readline())
+		        assert list(reply) == ["reply"]
+		        print(json.dumps(reply["reply"]), file=replies, flush=True)
+		        print(json.dumps({"say": say}), flush=True)
+	E
+	OPTIONS=(--user-exec "/usr/bin/python3 $WORK/person $WORK/replies" --record "$WORK/record")
+	typed assistant_listen $'for i in a b\ndo\n\tassistant_tell "$i"\ndone' assistant_listen \
+		$'assistant_tell \'x\ny \\ "z"\'' assistant_listen assistant_listen
+	exits 0
+	[ -z "$stderr" ]
+	came 1 done 0 $'the first, "quoted" \\n\n'
+	came 2 done 0 ''
+	came 3 done 0 $'two\tand é\n'
+	came 5 done 0 $'three\n'
+	came 6 done 1 $'assistant_listen: the person has gone\n'
+	[ "$(jq -sc . "$WORK/replies")" = '["a\nb","x\ny \\ \"z\""]' ]
+	[ "$(jq -sc '[.[] | select(.event == "listen") | .text]' "$WORK/record/events.jsonl")" = \
+		'["the first, \"quoted\" \\n","two\tand é","three"]' ]
+}
+
 @test "a replay that prints something else says so, and which command it was" {
 	file transcript <<<$'> echo a\na\n> echo b\nc\n> echo d\ne'
 	assistant --replay "$WORK/transcript"

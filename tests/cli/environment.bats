@@ -163,7 +163,7 @@ no_output() {
 @test "a low limit on open files is named, and others do no harm" {
 	run --separate-stderr as a bash -c 'ulimit -n 100; lodger create'
 	# Lifted where the machine's root may do so (CAP_SYS_RESOURCE), and nowhere else.
-	if bash -c 'ulimit -Hn 100 && ulimit -Hn 200' 2>/dev/null; then
+	if bash -c 'ulimit -n 100 && ulimit -n 200' 2>/dev/null; then
 		succeeds
 	else
 		fails 'the hard limit RLIMIT_NOFILE is 100'
