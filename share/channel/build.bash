@@ -106,6 +106,18 @@ closure_write() {
 		{ grep '\.drv$' || true; } | LC_ALL=C sort -u
 }
 
+# Names the sources of these derivations that the gate does not take from a session, unless it was told to
+# (lodger-gate(8), --item): nix in a session sends what it evaluates once more, whether it is there or not.
+sources_tell() {
+	local most=$((2 << 20)) source size
+	xargs -r nix-store --query --references <"$work/closure" | { grep -v '\.drv$' || true; } | sort -u >"$work/sources"
+	xargs -r nix-store --query --size <"$work/sources" | paste "$work/sources" - |
+		while IFS=$'\t' read -r source size; do
+			((size <= most)) || say "$source is larger than the 2M that a session may add at once: there, what is" \
+				"made of it does not evaluate, unless lodger-gate has an --item of $size or more"
+		done
+}
+
 lock_of_pin() {
 	jq -n --slurpfile pin "$PIN" --slurpfile packages "$work/packages" --slurpfile base "$work/base" \
 		--arg sqlite "$(sqlite3 --version | cut -d ' ' -f 1)" \
@@ -148,6 +160,7 @@ build() {
 
 	say "making the channel"
 	closure_write >"$work/closure"
+	sources_tell
 	lock_of_pin >"$work/lock.json"
 	{
 		echo "# What the daemon of sessions may fetch from with this channel, and what its builds see."

@@ -102,7 +102,10 @@ load attack
 	policy 'maximum sessions-per-caller 3'
 	as a bash -c 'for i in {1..24}; do lodger create & done; wait' >"$BATS_TEST_TMPDIR/made" 2>&1
 	[ "$(grep -cx 'lodger-[0-9]*' "$BATS_TEST_TMPDIR/made")" = 3 ]
-	[ "$(grep -c 'maximum sessions-per-caller is 3' "$BATS_TEST_TMPDIR/made")" = 21 ]
+	[ "$(grep -c 'maximum sessions-per-caller is 3' "$BATS_TEST_TMPDIR/made")" = 21 ] || {
+		sort "$BATS_TEST_TMPDIR/made" | uniq -c
+		return 1
+	}
 	[ "$(as b lodger run -- echo served)" = served ]
 	# All of the machine's: then nobody is, until one is destroyed.
 	policy "maximum sessions $(find /run/lodger/sessions -mindepth 1 -maxdepth 1 | wc -l)"

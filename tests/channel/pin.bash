@@ -20,6 +20,8 @@ BUILDERS=(1879310001 1879310002)
 . "$BATS_TEST_DIRNAME/../lib/until.bash"
 # shellcheck source=tests/lib/said.bash
 . "$BATS_TEST_DIRNAME/../lib/said.bash"
+# shellcheck source=tests/channel/set.bash
+. "$BATS_TEST_DIRNAME/set.bash"
 
 # machine_make NAME: starts it, with the store and state of the file's first one if there is a copy.
 machine_make() {
@@ -171,27 +173,6 @@ tree() {
 
 drv() {
 	awk -F '\t' -v name="$1" '$1 == name { print $4 }' "$LINK/packages.tsv"
-}
-
-# set_make DIRECTORY VERSION: a package set.
-set_make() {
-	local program library
-	mkdir -p "$1"
-	cp -r "$BATS_TEST_DIRNAME/set/." "$1"
-	printf %s "$2" >"$1/version"
-	mkdir -p "$1/tools"
-	for program in bash chmod id ls mkdir sleep; do
-		cp -L "$(type -P "$program")" "$1/tools/$program"
-		for library in $(ldd "$1/tools/$program" | grep -o ' /[^ ]*'); do
-			cp -L "$library" "$1/tools/"
-		done
-	done
-	cp -L /lib64/ld-linux-x86-64.so.2 "$1/tools/ld"
-}
-
-# sum DIRECTORY: its hash, as the administrator asks nix for it.
-sum() {
-	nix-hash --type sha256 --base32 "$1"
 }
 
 serve() {

@@ -224,6 +224,19 @@ load pin
 	works a 'store nix-instantiate "$LINK/" -A sandbox --add-root "$T/sandbox" && grep -vxF "$(cat "$LINK/closure")" <(ls -d /nix/store/*-sandbox-1.0.drv)'
 }
 
+@test "a source that is larger than what sessions may add is named, with what would let it in" {
+	local size
+	machine_make a
+	set_make "$W/large" 1.0
+	head -c 2097152 /dev/zero >"$W/large/large"
+	works a '$TOOL pin "$W/large" --sha256 "$(sum "$W/large")"; $TOOL add large; $TOOL build; store nix-store --query --size /nix/store/*-large'
+	size=${lines[-1]}
+	says "-large is larger than the 2M that a session may add at once" "an --item of $size or more"
+	[ "$(grep -c 'larger than' <<<"$output")" = 1 ]
+	works a '$TOOL remove large; $TOOL build'
+	says_not 'larger than'
+}
+
 @test "a second build does nothing" {
 	machine_make a
 	works a 'ls /nix/store >"$T/before"; cp -P "$LINK" "$T/link"; $TOOL build; ls /nix/store >"$T/after"'

@@ -1,6 +1,6 @@
 # A package set in nixpkgs' shape, for the tests: a function of whatever it is given, with what nix-shell
 # asks of it. Its builders find in the sandbox no more than /bin/sh, so the programs that they need are
-# in ./tools, which the tests put there (pin.bash), with their own loader.
+# in ./tools and ./shell, which the tests put there (set.bash), with their own loader and ./libc.
 { ... }:
 let
   version = builtins.readFile ./version;
@@ -15,13 +15,16 @@ let
           "-euc"
           (
             ''
-              run() { "$tools/ld" --library-path "$tools" "$tools/$@"; }
+              load() { "$tools/ld" --library-path "$tools:$libc" "$@"; }
+              run() { load "$tools/$@"; }
               program() { run mkdir -p "$2/bin"; printf '#!/bin/sh\n%s\n' "$3" >"$2/bin/$1"; run chmod 755 "$2/bin/$1"; }
             ''
             + script
           )
         ];
         tools = ./tools;
+        shell = ./shell;
+        libc = ./libc;
       }
       // attributes
     )
@@ -78,13 +81,16 @@ let
     };
     # Says by how it ends whether an ordinary build gets there.
     online = make "online" ''
-      run bash -c '! (exec 3<>/dev/tcp/127.0.0.1/8421)' 2>/dev/null
+      load "$shell/bash" -c '! (exec 3<>/dev/tcp/127.0.0.1/8421)' 2>/dev/null
       echo offline >$out
     '' { };
     # Who builds, and what it sees.
     sandbox = make "sandbox" ''
       { run id -u; run ls /; run ls /bin; run ls -a /nix/store; } >$out
     '' { };
+
+    # Of a source that is only there where a test puts it.
+    large = make "large" "program large $out 'echo large'" { source = ./large; };
 
     slow = make "slow" "run sleep \${seconds-4}; program slow $out 'echo slow'" { };
     # Takes nix some seconds to evaluate, and little memory.
