@@ -69,18 +69,19 @@ teardown() {
 	says 'lodger: building /nix/store/'
 }
 
-@test "pinned: a newer one is for sessions that begin afterwards, and rollback for those after that" {
-	local old
+@test "pinned: a newer one is for commands that begin afterwards, and rollback for those after that" {
 	create a
-	old=$SESSION
-	in_session a "$old" 'nix-shell -p hello --run hello' | grep -qx 'hello 1.0'
+	in_session a "$SESSION" 'nix-shell -p hello --run hello' | grep -qx 'hello 1.0'
+	background as a lodger exec "$SESSION" -- bash -c 'until [ -e go ]; do sleep 0.2; done; nix-shell -p hello --run hello' \
+		>"$BATS_TEST_TMPDIR/before"
 	set_make "$BATS_TEST_TMPDIR/newer" 2.0
 	lodger-channel pin "$BATS_TEST_TMPDIR/newer" --sha256 "$(sum "$BATS_TEST_TMPDIR/newer")"
 	lodger-channel build
 	run as a lodger run -p hello -- hello
 	[ "$output" = 'hello 2.0' ]
-	run in_session a "$old" 'nix-shell -p hello --run hello'
-	[ "$output" = 'hello 1.0' ]
+	run in_session a "$SESSION" ': >go; nix-shell -p hello --run hello'
+	[ "$output" = 'hello 2.0' ]
+	until_true 60 grep -qx 'hello 1.0' "$BATS_TEST_TMPDIR/before"
 	lodger-channel rollback
 	run as a lodger run -p hello -- hello
 	[ "$output" = 'hello 1.0' ]
