@@ -78,7 +78,7 @@ example_assistant() {
 	came 3 done 0 $'two\tand é\n'
 	came 5 done 0 $'three\n'
 	came 6 done 1 $'assistant_listen: the person has gone\n'
-	[ "$(jq -sc . "$WORK/replies")" = '["a\nb","x\ny \\ \"z\""]' ]
+	[ "$(jq -sc . "$WORK/replies")" = '["ab","x\ny \\ \"z\""]' ]
 	[ "$(jq -sc '[.[] | select(.event == "listen") | .text]' "$WORK/record/events.jsonl")" = \
 		'["the first, \"quoted\" \\n","two\tand é","three"]' ]
 }

@@ -379,6 +379,6 @@ time.sleep(30)'
 	[ "$(user '/usr/local/sbin/lodger-proxy --check')" = 'index.test 443' ]
 	rm "$W/lodger/proxy.conf"
 	run machine /usr/local/sbin/lodger-proxy
-	exits 1
+	exits 78
 	says 'there is no /etc/lodger/proxy.conf'
 }
