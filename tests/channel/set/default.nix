@@ -107,7 +107,7 @@ let
     bashInteractive = make "bash" "program bash $out 'exec /bin/bash \"$@\"'" { };
     stdenv = make "stdenv" ''
       run mkdir $out
-      echo 'for input in $buildInputs; do PATH=$input/bin:$PATH; done' >$out/setup
+      echo 'for input in $buildInputs; do PATH=$input/bin:$PATH; done; export PATH' >$out/setup
     '' { };
     runCommandCC =
       name: attributes: command:
