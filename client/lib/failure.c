@@ -32,10 +32,14 @@ bool fail_with(struct failure *failure, int exit_code, const char *format, ...)
 
 void failure_print(const struct failure *failure)
 {
-	char text[PRINTABLE_GROWTH * sizeof(failure->text)];
+	static const char start[] = "lodger: ", end[] = "\n";
+	char line[sizeof(start) + PRINTABLE_GROWTH * sizeof(failure->text) + sizeof(end)];
 
-	printable(text, sizeof(text), failure->text);
-	fprintf(stderr, "lodger: %s\n", text);
+	// Written at once, so that several that run side by side do not mix: fprintf of glibc 2.37 and
+	// later writes an unbuffered stream 128 bytes at a time.
+	memcpy(line, start, sizeof(start));
+	printable(line + strlen(start), PRINTABLE_GROWTH * sizeof(failure->text), failure->text);
+	fputs(strcat(line, end), stderr);
 }
 
 void notice(const char *format, ...)

@@ -79,7 +79,7 @@ example_assistant() {
 	came 5 done 0 $'three\n'
 	came 6 done 1 $'assistant_listen: the person has gone\n'
 	[ "$(jq -sc . "$WORK/replies")" = '["ab","x\ny \\ \"z\""]' ]
-	[ "$(jq -sc '[.[] | select(.event == "listen") | .text]' "$WORK/record/events.jsonl")" = \
+	[ "$(jq -sc '[.[] | select(.event == "say") | .text]' "$WORK/record/events.jsonl")" = \
 		'["the first, \"quoted\" \\n","two\tand é","three"]' ]
 }
 

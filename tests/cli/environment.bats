@@ -165,6 +165,7 @@ no_output() {
 	# Lifted where the machine's root may do so (CAP_SYS_RESOURCE), and nowhere else.
 	if bash -c 'ulimit -n 100 && ulimit -n 200' 2>/dev/null; then
 		succeeds
+		as a lodger destroy "$output"
 	else
 		fails 'the hard limit RLIMIT_NOFILE is 100'
 	fi
